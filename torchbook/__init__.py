@@ -1,0 +1,11 @@
+"""What the chapters of PyTorch Inside Out import.
+
+The short public API is four modules: `data` (data sets), `runtime` (device, lane, seeds),
+`figures` (plots with a text alternative) and the function `glue` (a number of the run, for the prose).
+Importing the package imports none of torch, torchvision or plotly.
+"""
+
+from torchbook._glue import glue
+
+__all__ = ["__version__", "glue"]
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""What prints the book: run every chapter with papermill, keep the outputs honest, build the site."""

@@ -1,0 +1,53 @@
+"""Build the site with Jupyter Book, or with plain Sphinx; serve it while writing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+_STRICT = ("-n", "-W", "--keep-going")
+
+
+def html(root: Path) -> int:
+    """Build `_build/html`; any warning fails. Returns the exit status."""
+    command = [sys.executable, "-c", _JUPYTER_BOOK, "build", str(root), *_STRICT, "--quiet"]
+    code = subprocess.run(command, cwd=root, env=_environment()).returncode
+    if code:
+        # Sphinx does not look again at pages that have not changed: the next build must not pass for that.
+        shutil.rmtree(root / "_build" / ".doctrees", ignore_errors=True)
+    return code
+
+
+def sphinx_conf(root: Path) -> str:
+    """The text of a `conf.py` with which plain Sphinx builds the book, made from `_config.yml` and `_toc.yml`."""
+    from jupyter_book.config import get_final_config
+
+    config, _ = get_final_config(
+        user_yaml=root / "_config.yml", sourcedir=root, cli_config={"external_toc_path": str(root / "_toc.yml")}
+    )
+    extensions = [name for name in config["extensions"] if name != "jupyter_book"]
+    values = {**config, "extensions": extensions}
+    return "".join(f"{name} = {value!r}\n" for name, value in sorted(values.items()))
+
+
+def serve(root: Path, port: int) -> int:
+    """Serve the book with sphinx-autobuild until interrupted: a saved page is rebuilt and the browser reloads it."""
+    with tempfile.TemporaryDirectory(prefix="torchbook-conf-") as conf:
+        Path(conf, "conf.py").write_text(sphinx_conf(root), encoding="utf-8")
+        command = [sys.executable, "-m", "sphinx_autobuild", "-c", conf, "--port", str(port)]
+        for ignored in (".venv", ".git", "_build", ".cache", "tests"):
+            command += ["--ignore", str(root / ignored)]
+        command += [str(root), str(root / "_build" / "serve")]
+        try:
+            return subprocess.run(command, cwd=root, env=_environment()).returncode
+        except KeyboardInterrupt:
+            return 0
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONWARNINGS": "ignore"}

@@ -1,0 +1,328 @@
+"""Run one chapter's notebook with papermill, watched: time, memory, the running cell, and one clear error."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+import psutil
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import Engine, papermill_engines
+
+from torchbook import data, runtime
+from torchbook.press.key import environment
+from torchbook.press.normal import BANNER_TAG, normalise
+
+_GB = 1e9
+_LOOK_EVERY = 0.2  # seconds between looks at the kernel
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One chapter to run, as plain data: it may travel to a worker on another machine."""
+
+    docname: str
+    notebook: str  # nbformat JSON, no outputs
+    parameters: dict[str, Any]
+    lines: tuple[int, ...]  # line of each code cell in the MyST source
+    seconds: float
+    memory_gb: float
+    threads: int
+    data: tuple[str, ...] = ()
+    lane: str = "cpu"
+    progress: str | None = None  # file that is told the running cell; only used where it can be written
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a chapter failed: where in its source, which cell, and the last line of the traceback."""
+
+    docname: str
+    line: int
+    cell: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.docname}.md:{self.line}: cell {self.cell}: {self.reason}"
+
+
+@dataclass
+class Outcome:
+    """What came of a job: the normalised notebook and what the run took, or a failure (and the notebook so far)."""
+
+    docname: str
+    notebook: str | None
+    failure: Failure | None
+    seconds: float
+    peak_gb: float
+    cell_seconds: list[float] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Watch(threading.Thread):
+    """Looks at a kernel and its children until `stop`; kills them when they pass the time or memory they promised."""
+
+    def __init__(self, job: Job, on_cell: Callable[[int], None]) -> None:
+        super().__init__(daemon=True, name=f"watch-{job.docname}")
+        self.job = job
+        self.on_cell = on_cell
+        self.peak = 0.0
+        self.verdict = ""
+        self.code_cell = 0
+        self.started = time.monotonic()
+        self._done = threading.Event()
+        self._kernel: psutil.Process | None = None
+
+    def attach(self, pid: int) -> None:
+        self._kernel = psutil.Process(pid)
+        self.start()
+
+    def stop(self) -> None:
+        self._done.set()
+        if self.is_alive():
+            self.join()
+
+    def run(self) -> None:
+        while True:
+            last = self._done.wait(_LOOK_EVERY)
+            try:
+                self._look()
+            except psutil.Error:
+                pass
+            if last:
+                return
+
+    def _look(self) -> None:
+        assert self._kernel is not None
+        used = self._kernel.memory_info().rss + sum(_private(child) for child in self._kernel.children(recursive=True))
+        self.peak = max(self.peak, used / _GB)
+        if self.peak > self.job.memory_gb:
+            self._end(f"used {self.peak:.1f} GB, more than its memory_gb: {self.job.memory_gb:g}")
+        elif time.monotonic() - self.started > self.job.seconds:
+            self._end(f"ran longer than its minutes: {self.job.seconds / 60:g}")
+
+    def _end(self, verdict: str) -> None:
+        assert self._kernel is not None
+        self.verdict = self.verdict or verdict
+        for process in [*self._kernel.children(recursive=True), self._kernel]:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                pass
+
+
+def _private(process: psutil.Process) -> int:
+    """Memory that a forked child does not share with its parent."""
+    try:
+        return int(getattr(process.memory_full_info(), "uss", 0))
+    except psutil.Error:
+        return 0
+
+
+class PressEngine(Engine):
+    """papermill's own engine, with a `Watch` on the kernel and the notebook kept when the kernel dies."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> Any:
+        watch: Watch = kwargs.pop("watch")
+        count = 0
+        tell = nb_man.cell_start
+
+        def cell_start(cell: NotebookNode, cell_index: int | None = None, **more: Any) -> None:
+            nonlocal count
+            if cell.cell_type == "code":
+                if "injected-parameters" not in cell.metadata.get("tags", []):
+                    count += 1
+                watch.code_cell = max(0, count - 1)
+                watch.on_cell(watch.code_cell)
+            tell(cell, cell_index, **more)
+
+        nb_man.cell_start = cell_start
+        client = _Client(
+            nb_man,
+            watch=watch,
+            kernel_name=kernel_name,
+            timeout=None,
+            startup_timeout=120,
+            coalesce_streams=True,
+        )
+        with kwargs["stderr"].open("wb") as stderr:
+            return client.execute(stderr=stderr)
+
+
+class _Client(PapermillNotebookClient):
+    def __init__(self, *args: Any, watch: Watch, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.watch = watch
+
+    def papermill_execute_cells(self) -> None:
+        assert self.km is not None
+        self.watch.attach(self.km.provisioner.pid)  # type: ignore[union-attr]
+        try:
+            super().papermill_execute_cells()
+        finally:
+            self.watch.stop()
+
+
+papermill_engines.register("press", PressEngine)
+
+
+def execute(job: Job) -> Outcome:
+    """Run a job to its end, whatever it does; never raises for what the chapter does."""
+    nb = nbformat.reads(job.notebook, as_version=4)
+    watch = Watch(job, _teller(job, len(job.lines)))
+    failure = None
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="torchbook-") as folder, _environment(job):
+        ran = Path(folder, "ran.ipynb")
+        stderr = Path(folder, "kernel-stderr.txt")
+        work = Path(folder, "work")
+        work.mkdir()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                papermill.execute_notebook(
+                    nb,
+                    str(ran),
+                    parameters=job.parameters,
+                    engine_name="press",
+                    cwd=str(work),
+                    kernel_name="python3",
+                    language="python",
+                    progress_bar=False,
+                    watch=watch,
+                    stderr=stderr,
+                )
+        except papermill.PapermillExecutionError as error:
+            failure = _unexpected_error(job, nbformat.read(ran, 4), error)
+        except (DeadKernelError, CellTimeoutError) as error:
+            failure = _at(job, watch.code_cell, watch.verdict or f"the kernel died: {_last_words(stderr) or error}")
+        except Exception as error:  # whatever the tools raise is this chapter's failure, not the whole run's
+            failure = _at(job, watch.code_cell, watch.verdict or f"{type(error).__name__}: {_last_line(str(error))}")
+        finally:
+            watch.stop()
+        done = nbformat.read(ran, 4) if ran.is_file() else None
+    return Outcome(
+        docname=job.docname,
+        notebook=nbformat.writes(normalise(done)) if done else None,
+        failure=failure,
+        seconds=time.monotonic() - started,
+        peak_gb=watch.peak,
+        cell_seconds=_cell_seconds(done) if done else [],
+        facts=_facts(job),
+    )
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    """Where the job ran and on what data, as its worker sees it."""
+    sources = {name: data.prepare(name) for name in job.data}
+    return {
+        "device": _device(job.lane),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "versions": environment(),
+        "data": {name: {"real": s.real, "fingerprint": s.fingerprint, "note": s.note} for name, s in sources.items()},
+    }
+
+
+def _device(lane: str) -> str:
+    if lane == "gpu":
+        import torch
+
+        return runtime.device_name(torch.accelerator.current_accelerator() or "cpu")
+    cpuinfo = Path("/proc/cpuinfo")
+    text = cpuinfo.read_text() if cpuinfo.is_file() else ""
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return f"{model[1].strip() if model else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
+def _teller(job: Job, total: int) -> Callable[[int], None]:
+    def tell(cell: int) -> None:
+        if job.progress:
+            try:
+                Path(job.progress).write_text(json.dumps({"cell": cell + 1, "of": total}))
+            except OSError:
+                pass
+
+    return tell
+
+
+@contextmanager
+def _environment(job: Job) -> Iterator[None]:
+    """Threads as the contract says; waiting threads sleep, so that two kernels on few cores don't fight."""
+    wanted = {
+        "OMP_NUM_THREADS": str(job.threads),
+        "MKL_NUM_THREADS": str(job.threads),
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "TORCHBOOK_PRESS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONFAULTHANDLER": "1",
+        "PYTHONHASHSEED": "0",
+    }
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _unexpected_error(job: Job, nb: NotebookNode, error: papermill.PapermillExecutionError) -> Failure | None:
+    """The first cell that raised without being tagged `raises-exception`, which papermill does not look at."""
+    index = -1
+    for cell in nb.cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type != "code" or "injected-parameters" in tags or BANNER_TAG in tags:
+            continue
+        index += 1
+        raised = [output for output in cell.get("outputs", []) if output.output_type == "error"]
+        if raised and "raises-exception" not in tags:
+            return _at(job, index, _last_line("\n".join(raised[0].traceback)) or f"{error.ename}: {error.evalue}")
+    return None
+
+
+def _at(job: Job, code_cell: int, reason: str) -> Failure:
+    line = job.lines[code_cell] if code_cell < len(job.lines) else 1
+    return Failure(job.docname, line, code_cell + 1, reason)
+
+
+def _last_words(stderr: Path) -> str:
+    """What the kernel's process said as it died: the fatal error, or its last line."""
+    text = stderr.read_text(errors="replace") if stderr.is_file() else ""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("[IPKernelApp]")]
+    fatal = [line for line in lines if line.startswith("Fatal Python error")]
+    return (fatal or lines[-1:] or [""])[0]
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in _ANSI.sub("", text).splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _cell_seconds(nb: NotebookNode) -> list[float]:
+    """Seconds that each code cell of the source took, in order."""
+    cells = [
+        cell
+        for cell in nb.cells
+        if cell.cell_type == "code" and not {"injected-parameters", BANNER_TAG} & set(cell.metadata.get("tags", []))
+    ]
+    return [round(cell.metadata.get("papermill", {}).get("duration") or 0.0, 3) for cell in cells]

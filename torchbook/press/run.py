@@ -1,0 +1,234 @@
+"""Run the chapters that need it, side by side, and keep what they gave under `executed/`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
+import nbformat
+import psutil
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from torchbook.press.chapters import Chapter
+from torchbook.press.execute import Failure, Job, Outcome, execute
+from torchbook.press.key import run_key
+
+RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
+_PARAMETERS: dict[str, dict[str, Any]] = {"cpu": {"DEVICE": "cpu"}, "gpu": {"DEVICE": "cuda"}}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run: see `torchbook run --help`."""
+
+    lane: str = "cpu"
+    fast: bool = False
+    seed: int = 0
+    force: bool = False
+    jobs: int = 0  # 0: as many as cores, threads and memory allow
+    backend: str = "loky"
+    scheduler: str = ""
+    patience: float = 1.0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**_PARAMETERS[self.lane], "FAST": self.fast, "SEED": self.seed}
+
+
+@dataclass
+class Report:
+    """Which chapters were kept as they were, which ran (seconds), which failed."""
+
+    kept: list[str] = field(default_factory=list)
+    ran: dict[str, float] = field(default_factory=dict)
+    failed: list[Failure] = field(default_factory=list)
+
+
+def record_of(chapter: Chapter) -> dict[str, Any]:
+    """The run metadata of a chapter's executed notebook; empty when there is none that can be read."""
+    try:
+        return dict(nbformat.read(chapter.executed, as_version=4).metadata.get(RUN, {}))
+    except (OSError, ValueError, AttributeError, nbformat.ValidationError):
+        return {}
+
+
+def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
+    """Bring `executed/` up to date: chapters whose run key is unchanged are kept, the others run.
+
+    Each chapter is written when it finishes, so that a killed run loses only the chapters that were running.
+    """
+    report = Report()
+    keys = {c.docname: run_key(c, options.parameters, options.lane) for c in chapters}
+    records = {c.docname: record_of(c) for c in chapters}
+    stale = [c for c in chapters if options.force or records[c.docname].get("key") != keys[c.docname]]
+    report.kept = [c.docname for c in chapters if c not in stale]
+    stale.sort(key=lambda c: -float(records[c.docname].get("seconds") or 60 * c.contract.minutes))
+    if not stale:
+        return report
+    by_name = {c.docname: c for c in stale}
+    with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
+        jobs = [_job(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
+        with _progress(jobs, console) as finished:
+            for outcome in _outcomes(jobs, options):
+                _keep(by_name[outcome.docname], outcome, keys[outcome.docname], options, report)
+                finished(outcome)
+    return report
+
+
+def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
+    contract = chapter.contract
+    return Job(
+        docname=chapter.docname,
+        notebook=nbformat.writes(chapter.notebook),
+        parameters=options.parameters,
+        lines=tuple(chapter.line_of(index) for index in range(len(chapter.code))),
+        seconds=60 * contract.minutes * options.patience,
+        memory_gb=contract.memory_gb,
+        threads=contract.threads,
+        data=contract.data,
+        lane=options.lane,
+        progress=str(progress),
+    )
+
+
+def _outcomes(jobs: list[Job], options: Options) -> Iterator[Outcome]:
+    """Outcomes as they come, through joblib: loky here, or the workers of a Dask scheduler."""
+    with _backend(options):
+        parallel = joblib.Parallel(n_jobs=_side_by_side(jobs, options), return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(execute)(job) for job in jobs)
+
+
+def _side_by_side(jobs: list[Job], options: Options) -> int:
+    if options.backend == "dask":
+        return -1
+    if options.jobs:
+        return options.jobs
+    cores = joblib.cpu_count()
+    count = max(1, min(len(jobs), cores // max(job.threads for job in jobs)))
+    memory = sorted((job.memory_gb for job in jobs), reverse=True)
+    while count > 1 and sum(memory[:count]) > psutil.virtual_memory().total / 1e9:
+        count -= 1
+    return count
+
+
+@contextmanager
+def _backend(options: Options) -> Iterator[None]:
+    if options.backend != "dask":
+        with joblib.parallel_config(backend=options.backend):
+            yield
+        return
+    from distributed import Client
+
+    with Client(options.scheduler, timeout=30), joblib.parallel_config(backend="dask"):
+        yield
+
+
+def _keep(chapter: Chapter, outcome: Outcome, key: str, options: Options, report: Report) -> None:
+    if outcome.failure or outcome.notebook is None:
+        failure = outcome.failure or Failure(chapter.docname, 1, 0, "papermill wrote no notebook")
+        report.failed.append(failure)
+        chapter.executed.unlink(missing_ok=True)  # its key no longer holds, so its outputs must not be shown
+        if outcome.notebook:
+            _write(failed_copy(chapter), outcome.notebook)
+        return
+    nb = nbformat.reads(outcome.notebook, as_version=4)
+    nb.metadata[RUN] = {
+        "key": key,
+        "lane": options.lane,
+        "parameters": options.parameters,
+        "threads": chapter.contract.threads,
+        "commit": _commit(chapter.root),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "seconds": round(outcome.seconds, 1),
+        "peak_gb": round(outcome.peak_gb, 2),
+        "cell_seconds": outcome.cell_seconds,
+        **outcome.facts,
+    }
+    _write(chapter.executed, nbformat.writes(nb))
+    failed_copy(chapter).unlink(missing_ok=True)
+    report.ran[chapter.docname] = outcome.seconds
+
+
+def failed_copy(chapter: Chapter) -> Path:
+    """Where the notebook of a failed run is kept to be looked at."""
+    return chapter.root / "executed" / "_failed" / f"{chapter.docname}.ipynb"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def _commit(root: Path) -> str:
+    """Short commit of the book, with "+" when the working tree differs from it; "" outside git."""
+    try:
+        out = subprocess.run(
+            ["git", "describe", "--always", "--exclude=*", "--dirty=+"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return out.stdout.strip()
+
+
+@contextmanager
+def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
+    """A bar for all chapters and one for each that runs, with its running cell; a plain line for each when it ends."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    total = len(jobs)
+    with Progress(*columns, console=console, transient=True) as bars:
+        chapters = bars.add_task("chapters", total=total)
+        cells: dict[str, Any] = {}
+        done = threading.Event()
+
+        def look() -> None:
+            for job in jobs:
+                told = _told(job)
+                if told and job.docname not in cells:
+                    cells[job.docname] = bars.add_task(job.docname, total=told["of"])
+                if told:
+                    bars.update(cells[job.docname], completed=told["cell"], description=f"{job.docname} cell")
+
+        def follow() -> None:
+            while not done.wait(0.3):
+                look()
+
+        def finished(outcome: Outcome) -> None:
+            look()
+            bars.advance(chapters)
+            if outcome.docname in cells:
+                bars.update(cells[outcome.docname], visible=False)
+            word = "[red]failed[/red]" if outcome.failure else "[green]ran[/green]"
+            console.print(f"{word} {outcome.docname} in {outcome.seconds:.1f} s, peak {outcome.peak_gb:.2f} GB")
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield finished
+        finally:
+            done.set()
+            follower.join()
+
+
+def _told(job: Job) -> dict[str, int]:
+    try:
+        return dict(json.loads(Path(job.progress or "").read_text()))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,19 @@
+"""The book's Sphinx extension: pages show what papermill produced, and carry everything they need with them.
+
+Plain Sphinx builds the book with it too: `extensions = [..., "torchbook.press.site"]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from torchbook import __version__
+from torchbook.press.site import activities, assets, launch, reader, stamp
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    for part in (reader, assets, launch, stamp, activities):
+        part.setup(app)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

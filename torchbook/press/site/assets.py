@@ -1,0 +1,158 @@
+"""What the pages load: taken from installed packages at build time, and no more than a page uses."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.resources
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+_log = logging.getLogger(__name__)
+_TEMPLATES = Path(__file__).parent / "templates"
+_MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts")
+_MATHJAX_CONFIG = {
+    "loader": {"load": ["core", "input/tex", "output/chtml"]},
+    "options": {"ignoreHtmlClass": "tex2jax_ignore", "processHtmlClass": "tex2jax_process|mathjax_process|math"},
+    "tex": {"inlineMath": [["\\(", "\\)"]], "displayMath": [["\\[", "\\]"]]},
+}
+_ICON = re.compile(r'class="((?:[^"]*\s)?fa[srb]?\s[^"]*|[^"]*\bfa-(?:solid|regular|brands)\b[^"]*)"')
+_STYLES = {
+    "fa-solid": "solid",
+    "fas": "solid",
+    "fa": "solid",
+    "fa-regular": "regular",
+    "far": "regular",
+    "fa-brands": "brands",
+    "fab": "brands",
+}
+_NOT_ICONS = re.compile(r"fa-(solid|regular|brands|fw|lg|xs|sm|[0-9]+x|spin|pulse|inverse|stack.*)$")
+# What the theme's own scripts put on the page after it is built.
+_LATER = {("solid", "check"), ("solid", "xmark")}
+
+
+def package_folder(distribution: str, inside: str) -> Path:
+    """A folder that an installed distribution ships.
+
+    Raises:
+        FileNotFoundError: the distribution is not installed, or has no such folder; the message says what to do.
+    """
+    try:
+        files = importlib.metadata.files(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if inside in file.as_posix():
+            return Path(str(file.locate()).split(inside)[0]) / inside
+    raise FileNotFoundError(f"{distribution} with {inside} is not installed: pip install -r requirements.txt")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder, unless it is there already."""
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    elif not target.is_file() or target.stat().st_size != source.stat().st_size:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def vendor(app: Sphinx, exception: Exception | None) -> None:
+    """Lay MathJax, plotly.js and the icons that the pages use into the built site."""
+    if exception or app.builder.format != "html":
+        return
+    static = Path(app.outdir, "_static")
+    mathjax = package_folder("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax")
+    for part in _MATHJAX:
+        _copy(mathjax / part, static / "vendor/mathjax" / part)
+    plotly = importlib.resources.files("plotly") / "package_data" / "plotly.min.js"
+    with importlib.resources.as_file(plotly) as path:
+        _copy(path, static / "vendor/plotly.min.js")
+    pages = [path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")]
+    (static / "icons.css").write_text(icons_css(icons_in(pages) | _LATER), encoding="utf-8")
+    for unused in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
+        (static / unused).unlink(missing_ok=True)
+    for unused_map in static.rglob("*.map"):
+        unused_map.unlink()
+
+
+def icons_in(pages: list[str]) -> set[tuple[str, str]]:
+    """The FontAwesome icons that pages name, as (style, name)."""
+    found = set()
+    for page in pages:
+        for classes in _ICON.findall(page):
+            words = classes.split()
+            style = next((_STYLES[word] for word in words if word in _STYLES), "solid")
+            names = [word[3:] for word in words if word.startswith("fa-") and not _NOT_ICONS.match(word)]
+            found |= {(style, name) for name in names}
+    return found
+
+
+def icons_css(icons: set[tuple[str, str]]) -> str:
+    """A style sheet that draws each icon as a mask: no icon font, no script."""
+    folder = package_folder("fontawesomefree", "fontawesomefree/static/fontawesomefree/svgs")
+    rules = [
+        ".fa,.fas,.far,.fab,.fa-solid,.fa-regular,.fa-brands{display:inline-block;width:1em;height:1em;"
+        "background:currentColor;-webkit-mask:var(--icon) center/contain no-repeat;mask:var(--icon) center/contain "
+        "no-repeat;vertical-align:-0.125em}"
+    ]
+    for style, name in sorted(icons):
+        path = next((p for n in (name, _OLD_NAMES.get(name, name)) if (p := folder / style / f"{n}.svg").is_file()), None)
+        if path is None:
+            _log.warning("no icon fa-%s in style %s: the page would show a blank", name, style, type="assets")
+            continue
+        svg = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"))
+        rules.append(f".fa-{name}{{--icon:url(\"data:image/svg+xml,{quote(svg, safe=' =:/')}\")}}".replace("%22", "'"))
+    return "\n".join(rules) + "\n"
+
+
+# FontAwesome 4 and 5 names that themes still use.
+_OLD_NAMES = {
+    "search": "magnifying-glass",
+    "pencil-alt": "pencil",
+    "times": "xmark",
+    "adjust": "circle-half-stroke",
+    "expand-arrows-alt": "maximize",
+    "file-alt": "file-lines",
+    "exclamation-triangle": "triangle-exclamation",
+    "info-circle": "circle-info",
+}
+
+
+def trim(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Take out of one page's scripts and styles what it does not use."""
+    body = context.get("body", "")
+    unused = ["sphinx-thebe", "thebe"]
+    if "viz-mount" not in body:
+        unused.append("viz-static.js")
+    if 'class="math' not in body:
+        unused += ["vendor/mathjax", "window.MathJax"]
+    if "sd-" not in body:
+        unused += ["sphinx-design.min.css", "design-tabs.js"]
+
+    def used(asset: Any) -> bool:
+        said = f"{getattr(asset, 'filename', asset)} {getattr(asset, 'attributes', {}).get('body') or ''}"
+        return not any(word in said.lower() for word in map(str.lower, unused))
+
+    for files in ("script_files", "css_files"):
+        context[files] = [asset for asset in context.get(files, []) if used(asset)]
+
+
+def _configure(app: Sphinx, config: Any) -> None:
+    config.templates_path = [str(_TEMPLATES), *config.templates_path]
+    config.mathjax_path = "vendor/mathjax/startup.js"
+    config.mathjax3_config = _MATHJAX_CONFIG
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("config-inited", _configure)
+    app.connect("html-page-context", trim, priority=950)
+    app.connect("build-finished", vendor, priority=600)
+    app.add_css_file("icons.css")
+    app.add_css_file("site.css")
+    app.add_js_file("viz-static.js", defer="defer")
+    app.add_js_file("activities.js", defer="defer")

@@ -1,0 +1,123 @@
+"""Publish each chapter as a clean notebook, and point the Colab, Binder and download buttons at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+
+from torchbook.press.chapters import Chapter
+from torchbook.press.site.plain import plain
+
+_GLUE = "application/papermill.record/"
+
+
+def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, install: str) -> NotebookNode:
+    """The notebook a learner opens: plain Markdown, no outputs, a first cell that installs torchbook where missing.
+
+    Args:
+        chapter: the source.
+        executed: its run, for the glued numbers; without it their names stand in the text.
+        page_url: address of the chapter's page on the site.
+        install: what pip is given.
+    """
+    glued = glued_texts(executed) if executed else {}
+    cells = [_install_cell(install)]
+    for index, cell in enumerate(chapter.notebook.cells):
+        if cell.cell_type == "markdown":
+            new = nbformat.v4.new_markdown_cell(plain(cell.source, glued, page_url))
+        else:
+            new = nbformat.v4.new_code_cell(cell.source, metadata=_metadata(cell.metadata.get("tags", [])))
+        new.id = f"cell-{index}"
+        cells.append(new)
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "colab": {"provenance": [], "toc_visible": True},
+    }
+    return nbformat.v4.new_notebook(cells=[cell for cell in cells if cell.source], metadata=metadata)
+
+
+def _install_cell(install: str) -> NotebookNode:
+    source = (
+        "# Installs torchbook where it is missing; this platform's own torch is left as it is.\n"
+        "import importlib.util\n\n"
+        'if importlib.util.find_spec("torchbook") is None:\n'
+        f'    %pip install -q "{install}"'
+    )
+    return nbformat.v4.new_code_cell(source, id="install")
+
+
+def _metadata(tags: list[str]) -> dict[str, Any]:
+    folded = {"hide-input", "remove-input", "remove-cell"} & set(tags)
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if folded:
+        metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    return metadata
+
+
+def glued_texts(nb: NotebookNode) -> dict[str, str]:
+    """Texts that the run handed to the prose, by name."""
+    texts = {}
+    for cell in nb.cells:
+        for output in cell.get("outputs", []):
+            record = output.get("metadata", {}).get("scrapbook")
+            if record:
+                texts[record["name"]] = output.data.get(f"{_GLUE}text/plain", "")
+    return texts
+
+
+def page_url(base: str, docname: str) -> str:
+    """Address of a page on the published site."""
+    return f"{base.rstrip('/')}/{docname}.html"
+
+
+def publish(app: Sphinx, exception: Exception | None) -> None:
+    """Write `notebooks/<docname>.ipynb` into the built site."""
+    if exception or app.builder.format != "html":
+        return
+    for docname in sorted(app.env.found_docs):
+        chapter = Chapter(Path(app.srcdir), docname)
+        if not chapter.path.is_file() or not chapter.runs:
+            continue
+        executed = nbformat.read(chapter.executed, as_version=4) if chapter.executed.is_file() else None
+        url = page_url(app.config.html_baseurl, docname)
+        out = Path(app.outdir, app.config.launch_notebooks["dir"], f"{docname}.ipynb")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook(chapter, executed, url, app.config.launch_notebooks["install"]), out)
+
+
+def relink(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The theme's buttons name the `.md`; make them name the published notebook."""
+    launch = app.config.launch_notebooks
+    theme = app.config.html_theme_options.get("launch_buttons", {})
+    repository = f"{context.get('github_user')}/{context.get('github_repo')}"
+    path = f"{launch['dir']}/{pagename}.ipynb"
+    for group in context.get("header_buttons", []):
+        for button in group.get("buttons", []):
+            if button.get("text") == "Colab":
+                base = theme["colab_url"].rstrip("/")
+                button["url"] = f"{base}/github/{repository}/blob/{launch['branch']}/{path}"
+            elif button.get("text") == "Binder":
+                base = theme["binderhub_url"].rstrip("/")
+                button["url"] = f"{base}/v2/gh/{repository}/{launch['branch']}?urlpath=lab/tree/{path}"
+            elif button.get("label") == "download-notebook-button":
+                button["url"] = context["pathto"](path, 1)
+
+
+def _defaults(app: Sphinx, config: Any) -> None:
+    """What `_config.yml` says once (repository and branch), here too unless it is said otherwise."""
+    options = config.html_theme_options
+    url = str(options.get("repository_url", "")).rstrip("/")
+    branch = options.get("repository_branch", "main")
+    install = f"torchbook @ git+{url}@{branch}"
+    config.launch_notebooks = {"branch": "notebooks", "dir": "notebooks", "install": install} | config.launch_notebooks
+
+
+def setup(app: Sphinx) -> None:
+    app.add_config_value("launch_notebooks", {}, "html", [dict])
+    app.connect("config-inited", _defaults)
+    app.connect("html-page-context", relink, priority=900)  # the theme adds its buttons at 501
+    app.connect("build-finished", publish)

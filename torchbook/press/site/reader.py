@@ -1,0 +1,112 @@
+"""Reader of the `.md` pages: under each code cell, what papermill made of it, or nothing and a warning.
+
+Registered in `nb_custom_formats`, myst-nb's public door, so Sphinx itself never executes a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from torchbook.press.normal import WIDGET_STATE
+from torchbook.press.site.mount import static_output
+
+_log = logging.getLogger(__name__)
+Warn = Callable[[str, str, int], None]
+
+
+class _Reading:
+    """The page that Sphinx is reading now; myst-nb hands a reader the text alone."""
+
+    app: Sphinx
+    docname: str
+
+
+def read(text: str) -> NotebookNode:
+
+    """The page's notebook with papermill's outputs; a page without a kernel is read as prose."""
+    app, docname = _Reading.app, _Reading.docname
+    # 'myst_config' is put there by myst-parser.
+    config = app.env.myst_config  # type: ignore[attr-defined]
+    nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
+    if not is_myst_markdown_notebook(text):
+        return nb
+    ran = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
+    app.env.note_dependency(str(ran))
+
+    def warn(kind: str, what: str, line: int) -> None:
+        _log.warning(what, location=(docname, line), type="executed", subtype=kind)
+
+    try:
+        done = nbformat.read(ran, as_version=4)
+    except FileNotFoundError:
+        warn("missing", "never run: `torchbook run` makes its outputs", 1)
+        return nb
+    except (ValueError, nbformat.ValidationError) as error:
+        warn("broken", f"{ran.name} cannot be read ({error}); run the chapter again with --force", 1)
+        return nb
+    return merge(nb, done, warn)
+
+
+def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
+    """Put the outputs of `done` under the cells of `page`, up to the first cell whose code differs from what ran."""
+    lines = page.metadata.get("source_map") or [1] * len(page.cells)
+    cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
+    ran = [c for c in done.cells if c.cell_type == "code" and "injected-parameters" not in c.metadata.get("tags", [])]
+    models = done.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    for number, (cell, line) in enumerate(cells):
+        if number >= len(ran) or cell.source.strip() != ran[number].source.strip():
+            warn("stale", "this cell is not what papermill ran; outputs left out from here on: run the chapter again", line)
+            return page
+        _fill(cell, ran[number], line, models, warn)
+    if len(ran) > len(cells):
+        warn("stale", "papermill ran more cells than the page has: run the chapter again", lines[-1] if lines else 1)
+    page.metadata["language_info"] = done.metadata.get("language_info", {})
+    return page
+
+
+def _fill(cell: NotebookNode, ran: NotebookNode, line: int, models: dict[str, Any], warn: Warn) -> None:
+    tags = set(cell.metadata.get("tags", []))
+    hidden = bool({"remove-output", "remove-cell"} & tags)
+    for output in ran.outputs:
+        if output.output_type == "error" and "raises-exception" not in tags:
+            warn("error", "this cell raised when papermill ran it", line)
+        if output.get("name") == "stderr" and not {"raises-exception", "stderr"} & tags:
+            first = output.text.strip().splitlines()[0] if output.text.strip() else ""
+            warn("stderr", f"this cell wrote to stderr ({first}); mend it, or tag it [stderr] if that is the point", line)
+        if _picture_without_words(cell, output) and not hidden:
+            warn("alt", "this picture has no text alternative: set `mystnb: {image: {alt: …}}` in the cell", line)
+
+    def say(what: str) -> None:
+        if not hidden:
+            warn("static", what, line)
+
+    cell.execution_count = ran.execution_count
+    cell.outputs = [static_output(output, models, say) for output in ran.outputs]
+
+
+def _picture_without_words(cell: NotebookNode, output: NotebookNode) -> bool:
+    data = output.get("data", {})
+    if not any(mime.startswith("image/") for mime in data):
+        return False
+    image = cell.metadata.get("mystnb", {}).get("image", {})
+    return not image.get("alt")
+
+
+def setup(app: Sphinx) -> None:
+    def reading(app: Sphinx, docname: str, source: list[str]) -> None:
+        _Reading.app, _Reading.docname = app, docname
+
+    def register(app: Sphinx, config: Any) -> None:
+        config.nb_custom_formats[".md"] = [f"{__name__}.read", {}, False]
+
+    app.add_config_value("executed_dir", "executed", "env", [str])
+    app.connect("source-read", reading)
+    app.connect("config-inited", register, priority=1)

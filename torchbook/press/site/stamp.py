@@ -1,0 +1,164 @@
+"""What the press says on a page: outcome and times at the top, provenance at the foot, the table of all runs."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from torchbook.press.chapters import Chapter, ChapterError, chapters
+from torchbook.press.run import record_of
+
+_log = logging.getLogger(__name__)
+_WORDS_A_MINUTE = 200
+_NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes"}
+
+
+def reading_minutes(text: str) -> int:
+    """Minutes to read a page's prose and code, at 200 words a minute, at least one."""
+    body = text.partition("\n---\n")[2] if text.startswith("---\n") else text
+    return max(1, math.ceil(len(re.findall(r"\w+", body)) / _WORDS_A_MINUTE))
+
+
+def running_time(seconds: float) -> str:
+    """Seconds as a reader says them."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _chapter(app: Sphinx, docname: str) -> Chapter | None:
+    chapter = Chapter(Path(app.srcdir), docname)
+    return chapter if chapter.path.is_file() and chapter.runs else None
+
+
+def stamp(app: Sphinx, doctree: nodes.document) -> None:
+    """Add header, stand-in notice and footer to a page that ran."""
+    docname = app.env.docname
+    try:
+        chapter = _chapter(app, docname)
+        if chapter is None:
+            return
+        contract, record = chapter.contract, record_of(chapter)
+    except ChapterError as error:
+        _log.warning(str(error), location=docname, type="executed", subtype="contract")
+        return
+    title = next(iter(doctree.findall(nodes.title)), None)
+    if title is None or not isinstance(title.parent, nodes.section):
+        return
+    top = title.parent
+    notices = [source["note"] for source in record.get("data", {}).values() if not source["real"]]
+    for part in reversed([_header(chapter, contract.outcome, record), *map(_notice, notices)]):
+        top.insert(1, part)
+    if record:
+        top.append(_footer(record))
+
+
+def _header(chapter: Chapter, outcome: str, record: dict[str, Any]) -> nodes.Node:
+    facts = [f"{reading_minutes(chapter.text)} min to read"]
+    if record:
+        facts.append(f"{running_time(record['seconds'])} to run")
+    facts.append("needs: " + ", ".join(_NEEDS[need] for need in chapter.contract.needs))
+    facts.append(f"{chapter.contract.memory_gb:g} GB of memory")
+    box = nodes.container(classes=["chapter-head"])
+    box += nodes.paragraph("", outcome, classes=["chapter-outcome"])
+    box += nodes.paragraph("", " · ".join(facts), classes=["chapter-facts"])
+    return box
+
+
+def _notice(text: str) -> nodes.Node:
+    return nodes.warning("", nodes.paragraph("", text))
+
+
+def _footer(record: dict[str, Any]) -> nodes.Node:
+    versions, parameters = record["versions"], record["parameters"]
+    commit = f"commit {record['commit']}, " if record.get("commit") else ""
+    text = (
+        f"Every output on this page comes from one run: torch {versions['torch']}, Python {versions['python']}, "
+        f"{record['device']} ({record['lane'].upper()} lane, {_count(record['threads'], 'thread')}), "
+        f"{commit}{record['date']}, {running_time(record['seconds'])}, peak memory {record['peak_gb']:.1f} GB, "
+        f"seed {parameters['SEED']}{', small sizes (FAST)' if parameters['FAST'] else ''}."
+    )
+    box = nodes.container(classes=["provenance"])
+    box += nodes.paragraph("", text)
+    return box
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+class Provenance(SphinxDirective):
+    """`{provenance}`: a table of every chapter's run."""
+
+    def run(self) -> list[nodes.Node]:
+        root = Path(self.env.srcdir)
+        rows = []
+        for chapter in chapters(root):
+            self.env.note_dependency(str(chapter.executed))
+            rows.append((chapter, record_of(chapter)))
+        return [_table(rows)]
+
+
+_COLUMNS = ("Chapter", "Lane", "Device", "torch", "Commit", "Date", "Time", "Memory", "Seed", "Data", "Run key")
+
+
+def _table(rows: list[tuple[Chapter, dict[str, Any]]]) -> nodes.Node:
+    group = nodes.tgroup(cols=len(_COLUMNS))
+    group += [nodes.colspec(colwidth=1) for _ in _COLUMNS]
+    head = nodes.row()
+    head += [nodes.entry("", nodes.paragraph("", name)) for name in _COLUMNS]
+    group += nodes.thead("", head)
+    body = nodes.tbody()
+    for chapter, record in rows:
+        row = nodes.row()
+        row += [nodes.entry("", cell) for cell in (_link(chapter), *map(_cell, _values(record)))]
+        body += row
+    group += body
+    return nodes.container("", nodes.table("", group), classes=["wide-table"])
+
+
+def _cell(text: str) -> nodes.Node:
+    return nodes.paragraph("", text)
+
+
+def _link(chapter: Chapter) -> nodes.Node:
+    target = pending_xref(
+        "",
+        nodes.inline("", chapter.contract.title),
+        refdoc="",
+        refdomain="std",
+        reftype="doc",
+        reftarget=f"/{chapter.docname}",
+        refexplicit=True,
+        refwarn=True,
+    )
+    return nodes.paragraph("", "", target)
+
+
+def _values(record: dict[str, Any]) -> list[str]:
+    if not record:
+        return ["never run", *[""] * (len(_COLUMNS) - 2)]
+    kinds = {"real" if source["real"] else "stand-in" for source in record["data"].values()}
+    return [
+        record["lane"],
+        record["device"],
+        record["versions"]["torch"],
+        record["commit"],
+        record["date"],
+        running_time(record["seconds"]),
+        f"{record['peak_gb']:.1f} GB",
+        str(record["parameters"]["SEED"]),
+        ", ".join(sorted(kinds)) or "none",
+        record["key"][:12],
+    ]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", stamp)
+    app.add_directive("provenance", Provenance)
