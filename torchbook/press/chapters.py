@@ -164,7 +164,7 @@ class Chapter:
         from myst_nb.core.read import read_myst_markdown_notebook
 
         nb = read_myst_markdown_notebook(self.text, add_source_map=True, path=str(self.path))
-        return [line for cell, line in zip(nb.cells, nb.metadata.source_map) if cell.cell_type == "code"]
+        return [line for cell, line in zip(nb.cells, nb.metadata.source_map, strict=True) if cell.cell_type == "code"]
 
     def line_of(self, code_cell: int) -> int:
         """Line, from 1, of the fence that opens a code cell, counted from 0."""

@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from torchbook.press.normal import BANNER_TAG, normalise
 
 _GB = 1e9
 _LOOK_EVERY = 0.2  # seconds between looks at the kernel
+_LONGEST_REASON = 300
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -101,10 +102,8 @@ class Watch(threading.Thread):
     def run(self) -> None:
         while True:
             last = self._done.wait(_LOOK_EVERY)
-            try:
+            with suppress(psutil.Error):
                 self._look()
-            except psutil.Error:
-                pass
             if last:
                 return
 
@@ -121,10 +120,8 @@ class Watch(threading.Thread):
         assert self._kernel is not None
         self.verdict = self.verdict or verdict
         for process in [*self._kernel.children(recursive=True), self._kernel]:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 process.kill()
-            except psutil.NoSuchProcess:
-                pass
 
 
 def _private(process: psutil.Process) -> int:
@@ -173,7 +170,7 @@ class _Client(PapermillNotebookClient):
 
     def papermill_execute_cells(self) -> None:
         assert self.km is not None
-        self.watch.attach(self.km.provisioner.pid)  # type: ignore[union-attr]
+        self.watch.attach(self.km.provisioner.pid)
         try:
             super().papermill_execute_cells()
         finally:
@@ -209,8 +206,8 @@ def execute(job: Job) -> Outcome:
                     watch=watch,
                     stderr=stderr,
                 )
-        except papermill.PapermillExecutionError as error:
-            failure = _unexpected_error(job, nbformat.read(ran, 4), error)
+        except papermill.PapermillExecutionError:
+            failure = _unexpected_error(job, nbformat.read(ran, 4))
         except (DeadKernelError, CellTimeoutError) as error:
             failure = _at(job, watch.code_cell, watch.verdict or f"the kernel died: {_last_words(stderr) or error}")
         except Exception as error:  # whatever the tools raise is this chapter's failure, not the whole run's
@@ -254,10 +251,8 @@ def _device(lane: str) -> str:
 def _teller(job: Job, total: int) -> Callable[[int], None]:
     def tell(cell: int) -> None:
         if job.progress:
-            try:
+            with suppress(OSError):
                 Path(job.progress).write_text(json.dumps({"cell": cell + 1, "of": total}))
-            except OSError:
-                pass
 
     return tell
 
@@ -286,7 +281,7 @@ def _environment(job: Job) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _unexpected_error(job: Job, nb: NotebookNode, error: papermill.PapermillExecutionError) -> Failure | None:
+def _unexpected_error(job: Job, nb: NotebookNode) -> Failure | None:
     """The first cell that raised without being tagged `raises-exception`, which papermill does not look at."""
     index = -1
     for cell in nb.cells:
@@ -296,7 +291,8 @@ def _unexpected_error(job: Job, nb: NotebookNode, error: papermill.PapermillExec
         index += 1
         raised = [output for output in cell.get("outputs", []) if output.output_type == "error"]
         if raised and "raises-exception" not in tags:
-            return _at(job, index, _last_line("\n".join(raised[0].traceback)) or f"{error.ename}: {error.evalue}")
+            said = " ".join(f"{raised[0].ename}: {raised[0].evalue}".split())
+            return _at(job, index, said[:_LONGEST_REASON])
     return None
 
 

@@ -28,6 +28,10 @@ RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
 _PARAMETERS: dict[str, dict[str, Any]] = {"cpu": {"DEVICE": "cpu"}, "gpu": {"DEVICE": "cuda"}}
 
 
+class RunError(Exception):
+    """The chapters cannot be run at all; the message says why and what to do."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How to run: see `torchbook run --help`."""
@@ -130,7 +134,11 @@ def _backend(options: Options) -> Iterator[None]:
         return
     from distributed import Client
 
-    with Client(options.scheduler, timeout=30), joblib.parallel_config(backend="dask"):
+    try:
+        client = Client(options.scheduler, timeout=10)
+    except OSError:
+        raise RunError(f"no Dask scheduler answers at {options.scheduler}; start one with `dask scheduler`") from None
+    with client, joblib.parallel_config(backend="dask"):
         yield
 
 
@@ -190,8 +198,14 @@ def _commit(root: Path) -> str:
 
 @contextmanager
 def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
-    """A bar for all chapters and one for each that runs, with its running cell; a plain line for each when it ends."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    """A bar for all chapters and one for each that runs, with its running cell; a plain line when one ends."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     total = len(jobs)
     with Progress(*columns, console=console, transient=True) as bars:
         chapters = bars.add_task("chapters", total=total)

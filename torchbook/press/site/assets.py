@@ -101,12 +101,14 @@ def icons_css(icons: set[tuple[str, str]]) -> str:
         "no-repeat;vertical-align:-0.125em}"
     ]
     for style, name in sorted(icons):
-        path = next((p for n in (name, _OLD_NAMES.get(name, name)) if (p := folder / style / f"{n}.svg").is_file()), None)
+        path = next(
+            (p for n in (name, _OLD_NAMES.get(name, name)) if (p := folder / style / f"{n}.svg").is_file()), None
+        )
         if path is None:
             _log.warning("no icon fa-%s in style %s: the page would show a blank", name, style, type="assets")
             continue
         svg = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"))
-        rules.append(f".fa-{name}{{--icon:url(\"data:image/svg+xml,{quote(svg, safe=' =:/')}\")}}".replace("%22", "'"))
+        rules.append(f'.fa-{name}{{--icon:url("data:image/svg+xml,{quote(svg, safe=" =:/")}")}}'.replace("%22", "'"))
     return "\n".join(rules) + "\n"
 
 

@@ -30,7 +30,6 @@ class _Reading:
 
 
 def read(text: str) -> NotebookNode:
-
     """The page's notebook with papermill's outputs; a page without a kernel is read as prose."""
     app, docname = _Reading.app, _Reading.docname
     # 'myst_config' is put there by myst-parser.
@@ -63,7 +62,11 @@ def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
     models = done.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
     for number, (cell, line) in enumerate(cells):
         if number >= len(ran) or cell.source.strip() != ran[number].source.strip():
-            warn("stale", "this cell is not what papermill ran; outputs left out from here on: run the chapter again", line)
+            warn(
+                "stale",
+                "not the code that papermill ran; outputs left out from here on: run the chapter again",
+                line,
+            )
             return page
         _fill(cell, ran[number], line, models, warn)
     if len(ran) > len(cells):
@@ -80,7 +83,7 @@ def _fill(cell: NotebookNode, ran: NotebookNode, line: int, models: dict[str, An
             warn("error", "this cell raised when papermill ran it", line)
         if output.get("name") == "stderr" and not {"raises-exception", "stderr"} & tags:
             first = output.text.strip().splitlines()[0] if output.text.strip() else ""
-            warn("stderr", f"this cell wrote to stderr ({first}); mend it, or tag it [stderr] if that is the point", line)
+            warn("stderr", f"wrote to stderr ({first}); mend it, or tag it [stderr] if that is the point", line)
         if _picture_without_words(cell, output) and not hidden:
             warn("alt", "this picture has no text alternative: set `mystnb: {image: {alt: …}}` in the cell", line)
 

@@ -1,0 +1,44 @@
+# Each target is one line over `.venv`, which `make` sets up by itself the first time and after a change of the lock.
+PYTHON ?= python3
+UV ?= uv==0.13.8
+PY := .venv/bin/python
+# A folder of data files laid beside the clone is used in place; otherwise the user's cache, or a download.
+ifneq ($(wildcard ../shared/data),)
+export TORCHBOOK_DATA ?= $(realpath ../shared/data)
+endif
+
+.PHONY: book test serve run doctor lint lock clean setup
+book: .venv/ready
+	$(PY) -m torchbook book
+
+test: .venv/ready
+	$(PY) -m torchbook book
+	$(PY) -m pytest
+
+serve: .venv/ready
+	$(PY) -m torchbook serve
+
+run: .venv/ready
+	$(PY) -m torchbook run
+
+doctor: .venv/ready
+	$(PY) -m torchbook doctor
+
+lint: .venv/ready
+	$(PY) -m pytest tests/test_style.py
+
+lock: .venv/ready
+	.venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" -o requirements.txt $(LOCKFLAGS)
+
+setup: .venv/ready
+
+.venv/ready: requirements.txt pyproject.toml
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0] + ': make PYTHON=python3.12 …')"
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet "$(UV)"
+	.venv/bin/uv pip install --quiet --python $(PY) --compile-bytecode --requirement requirements.txt
+	.venv/bin/uv pip install --quiet --python $(PY) --no-deps --editable .
+	touch $@
+
+clean:
+	rm -rf _build executed

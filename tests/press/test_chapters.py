@@ -1,0 +1,113 @@
+"""What the press says of a malformed chapter: file, line and remedy."""
+
+import re
+
+import pytest
+
+from torchbook.press.chapters import ChapterError, chapters, pages
+
+from .conftest import Book, cell
+
+
+def complaint(book: Book, *wanted: str) -> str:
+    with pytest.raises(ChapterError) as caught:
+        [chapter.notebook for chapter in chapters(book.root, wanted)]
+    return str(caught.value)
+
+
+def test_chapters_come_in_the_order_of_the_contents(book: Book) -> None:
+    for name in ("two", "one"):
+        book.chapter(name)
+    assert [c.contract.id for c in chapters(book.root)] == ["two", "one"]
+
+
+def test_a_prose_page_is_not_a_chapter(book: Book) -> None:
+    book.page("prose", "# Prose\n")
+    assert [p.docname for p in pages(book.root)] == ["book/index", "book/prose"]
+    assert chapters(book.root) == []
+
+
+@pytest.mark.parametrize("name", ["one", "book/one", "book/one.md"])
+def test_a_chapter_is_found_by_id_or_path(book: Book, name: str) -> None:
+    book.chapter("one")
+    assert len(chapters(book.root, (name,))) == 1
+
+
+def test_unknown_chapter_names_those_there_are(book: Book) -> None:
+    book.chapter("one")
+    assert complaint(book, "won") == "no chapter won; there are: one"
+
+
+def test_page_that_is_listed_but_missing(book: Book) -> None:
+    book.chapter("one").unlink()
+    assert "book/one.md:1: listed in _toc.yml, but there is no such file" in complaint(book)
+
+
+def test_missing_table_of_contents(book: Book) -> None:
+    book.toc.unlink()
+    assert complaint(book).startswith("_toc.yml:1: missing")
+
+
+def test_front_matter_that_is_not_closed(book: Book) -> None:
+    book.page("one", "---\nfile_format: mystnb\n")
+    assert complaint(book).startswith("book/one.md:1: the front matter is not closed")
+
+
+def test_front_matter_that_is_not_yaml_names_the_line(book: Book) -> None:
+    book.page("one", "---\nfile_format: mystnb\nkernelspec: {name: [}\n---\n")
+    assert complaint(book).startswith("book/one.md:3: the front matter is not YAML")
+
+
+def test_contract_with_a_wrong_value_names_its_line(book: Book) -> None:
+    path = book.chapter("one", minutes=1)
+    path.write_text(path.read_text().replace("minutes: 1", "minutes: soon"))
+    assert re.match(r"book/one.md:8: torchbook.minutes: .*valid number", complaint(book))
+
+
+def test_contract_with_an_unknown_key(book: Book) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace("  minutes: 1", "  minutes: 1\n  minuts: 1"))
+    assert "book/one.md:9: torchbook.minuts: Extra inputs" in complaint(book)
+
+
+def test_chapter_without_a_contract(book: Book) -> None:
+    book.page("one", "---\nfile_format: mystnb\n---\n# One\n")
+    assert "book/one.md:1: no `torchbook:` block" in complaint(book)
+
+
+def test_chapter_that_myst_nb_would_read_as_prose(book: Book) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace("file_format: mystnb\n", ""))
+    assert "file_format: mystnb" in complaint(book)
+
+
+def test_ids_are_unique(book: Book) -> None:
+    book.chapter("one")
+    path = book.chapter("two")
+    path.write_text(path.read_text().replace("id: two", "id: one"))
+    assert complaint(book) == "book/two.md:1: id 'one' is taken by book/one.md; ids are unique"
+
+
+def test_parameters_cell_must_be_first(book: Book) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace(":tags: [parameters]\n", ""))
+    assert "book/one.md:1: the first code cell, and no other, must be tagged [parameters]" in complaint(book)
+
+
+def test_parameters_cell_must_set_all_three(book: Book) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace("SEED = 0\n", ""))
+    assert "book/one.md:14: the parameters cell must set SEED" in complaint(book)
+
+
+def test_fence_that_swallows_a_cell_is_found(book: Book) -> None:
+    # CommonMark: a backtick in a fence's title makes it no fence, and its end opens one.
+    book.chapter("one", "```{predict} Is `1` one?\n- [x] yes\n- [ ] no\n\nYes.\n```\n", cell("1 + 1"))
+    assert re.search(r"book/one.md:\d+: 2 code cells are written but 1 are read", complaint(book))
+
+
+def test_line_of_a_cell_is_its_fence(book: Book) -> None:
+    path = book.chapter("one", "Text.", cell("1 + 1"))
+    (chapter,) = chapters(book.root)
+    lines = path.read_text().splitlines()
+    assert [lines[chapter.line_of(i) - 1][:14] for i in (0, 1)] == ["```{code-cell}"] * 2

@@ -1,0 +1,34 @@
+"""The same results are the same bytes."""
+
+import nbformat
+import pytest
+
+from torchbook.press.normal import normalise, stable_outputs
+
+from .conftest import Book, cell
+from .test_execute import run
+
+
+def test_a_second_run_gives_the_same_bytes(book: Book) -> None:
+    parts = (
+        cell("object()"),
+        cell("import ipywidgets as w; w.VBox([w.IntSlider(), w.Text()])", "remove-output"),
+        cell("import plotly.graph_objects as go; go.Figure(go.Scatter(y=[1, 2]))"),
+        cell("for i in range(500): print(i, flush=True)"),
+        cell("{word for word in 'to be or not to be'.split()}"),
+        cell("import warnings; warnings.warn('careful')", "stderr"),
+    )
+    assert run(book, *parts).notebook == run(book, *parts).notebook
+
+
+def test_address_in_a_name_is_removed() -> None:
+    output = nbformat.v4.new_output("stream", text="<object at 0x7f00deadbeef> and 0x7f00deadbeef")
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
+    assert normalise(nb).cells[0].outputs[0].text == "<object> and 0x7f00deadbeef"
+
+
+@pytest.mark.parametrize(("tags", "kept"), [([], 1), (["varies"], 0)])
+def test_outputs_that_vary_are_left_out_of_the_comparison(tags: list[str], kept: int) -> None:
+    output = nbformat.v4.new_output("stream", text="3.1 s")
+    new = nbformat.v4.new_code_cell("x", outputs=[output], metadata={"tags": tags})
+    assert len(stable_outputs(nbformat.v4.new_notebook(cells=[new]))[0]) == kept

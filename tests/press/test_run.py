@@ -1,0 +1,204 @@
+"""Running the chapters: only what changed, side by side, and nothing lost."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from torchbook.press import run as press
+from torchbook.press.chapters import chapters
+from torchbook.press.execute import Job
+from torchbook.press.run import Options, Report, record_of
+
+from .conftest import Book, cell
+
+
+def run(book: Book, options: Options | None = None) -> Report:
+    return press.run(chapters(book.root), options or Options(), Console(quiet=True))
+
+
+def test_what_is_up_to_date_is_kept(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    book.chapter("two", cell("2"))
+    assert set(run(book).ran) == {"book/one", "book/two"}
+    again = run(book)
+    assert (again.ran, again.kept) == ({}, ["book/one", "book/two"])
+
+
+def test_a_changed_cell_runs_its_chapter_alone(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    book.chapter("two", cell("2"))
+    run(book)
+    book.chapter("two", cell("3"))
+    assert set(run(book).ran) == {"book/two"}
+
+
+def test_force_runs_all(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    run(book)
+    assert set(run(book, Options(force=True)).ran) == {"book/one"}
+
+
+def test_an_executed_notebook_that_cannot_be_read_is_made_again(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    run(book)
+    book.executed("one").write_text('{"cells": [')
+    assert set(run(book).ran) == {"book/one"}
+
+
+def test_the_run_is_recorded(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    run(book, Options(fast=True, seed=3))
+    (chapter,) = chapters(book.root)
+    record = record_of(chapter)
+    assert record["parameters"] == {"DEVICE": "cpu", "FAST": True, "SEED": 3}
+    assert re.fullmatch(r"[0-9a-f]{64}", record["key"])
+    assert {"commit", "date", "device", "lane", "peak_gb", "seconds", "threads", "versions"} <= record.keys()
+    assert len(record["cell_seconds"]) == 2
+
+
+def test_a_failing_chapter_does_not_discard_the_others(book: Book) -> None:
+    book.chapter("bad", cell("1 / 0"))
+    book.chapter("good", cell("1"))
+    report = run(book)
+    assert [f.docname for f in report.failed] == ["book/bad"]
+    assert list(report.ran) == ["book/good"]
+
+
+def test_outputs_of_a_chapter_that_now_fails_are_gone_and_the_attempt_is_kept(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    run(book)
+    book.chapter("one", cell("1 / 0"))
+    run(book)
+    assert not book.executed("one").exists()
+    assert "ZeroDivisionError" in (book.root / "executed/_failed/book/one.ipynb").read_text()
+
+
+def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> None:
+    book.chapter("bad", cell("1 / 0"))
+    book.chapter("worse", "Text.", cell("raise ValueError('two\\nlines')"))
+    done = book.torchbook("run")
+    assert done.returncode == 1
+    assert sorted(done.stderr.splitlines()) == [
+        "error book/bad.md:22: cell 2: ZeroDivisionError: division by zero",
+        "error book/worse.md:23: cell 2: ValueError: two lines",
+    ]
+
+
+def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:
+    book.page("one", "---\nfile_format: mystnb\n---\n# One\n")
+    done = book.torchbook("run")
+    assert done.returncode == 2
+    assert "book/one.md:1: no `torchbook:` block" in done.stderr
+
+
+# The second chapter waits for the first one's notebook to be written, then kills the press as the kernel's ancestor.
+_KILLER = """\
+import os, pathlib, signal, time
+first, done = pathlib.Path({first!r}), pathlib.Path({flag!r})
+while not first.exists(): time.sleep(0.02)
+if not done.exists():
+    done.touch()
+    os.kill({pid}, signal.SIGKILL)
+    signal.pause()"""
+
+
+def test_a_killed_run_resumes(book: Book) -> None:
+    """Kill -9 while the second chapter runs: the next run keeps the first and runs the second alone."""
+    flag = book.root / "killed"
+    pid = f"int(open({str(book.root / 'pid')!r}).read())"
+    book.chapter("one", cell("1"), minutes=2)
+    book.chapter("two", cell(_KILLER.format(first=str(book.executed("one")), flag=str(flag), pid=pid)), minutes=1)
+    command = [sys.executable, "-m", "torchbook", "run", "--jobs", "2", "--root", str(book.root)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (book.root / "pid").write_text(str(process.pid))
+    assert process.wait(timeout=120) == -signal.SIGKILL
+    resumed = run(book)
+    assert (resumed.kept, list(resumed.ran), resumed.failed) == (["book/one"], ["book/two"], [])
+
+
+def test_parts_of_files_are_never_left(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    run(book)
+    assert [path.name for path in (book.root / "executed").rglob("*") if path.is_file()] == ["one.ipynb"]
+
+
+def test_chapters_with_the_longest_run_start_first(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+
+    def outcomes(jobs: list[Job], options: Options) -> Iterator[None]:
+        order.extend(job.docname for job in jobs)
+        return iter(())
+
+    monkeypatch.setattr(press, "_outcomes", outcomes)
+    for name, minutes in (("short", 1), ("long", 9), ("middle", 5)):
+        book.chapter(name, minutes=minutes)
+    run(book)
+    assert order == ["book/long", "book/middle", "book/short"]
+
+
+@pytest.mark.parametrize(
+    ("memory_gb", "threads", "count"), [(1.0, 1, 4), (1.0, 2, 2), (10**6, 1, 1), (1.0, 64, 1)], ids=str
+)
+def test_side_by_side_as_cores_threads_and_memory_allow(
+    monkeypatch: pytest.MonkeyPatch, memory_gb: float, threads: int, count: int
+) -> None:
+    monkeypatch.setattr(press.joblib, "cpu_count", lambda: 4)
+    jobs = [Job("x", "", {}, (), 60, memory_gb, threads) for _ in range(6)]
+    assert press._side_by_side(jobs, Options()) == count
+
+
+def test_two_chapters_run_at_the_same_time(book: Book) -> None:
+    """Each waits for the other's sign: run one after the other, both would time out."""
+    meet = "import pathlib, time\nhere, there = pathlib.Path({0!r}), pathlib.Path({1!r})\nhere.touch()\n"
+    meet += "while not there.exists(): time.sleep(0.02)"
+    a, b = str(book.root / "a"), str(book.root / "b")
+    book.chapter("one", cell(meet.format(a, b)), minutes=0.5)
+    book.chapter("two", cell(meet.format(b, a)), minutes=0.5)
+    assert run(book, Options(jobs=2)).failed == []
+
+
+@pytest.fixture
+def dask_cluster() -> Iterator[str]:
+    """Address of a scheduler with two worker processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_the_workers_of_a_dask_scheduler_run_the_chapters(book: Book, dask_cluster: str) -> None:
+    for name in ("one", "two", "three"):
+        book.chapter(name, cell("import os; os.getppid()"))
+    book.chapter("bad", cell("1 / 0"))
+    report = run(book, Options(backend="dask", scheduler=dask_cluster))
+    assert len(report.ran) == 3
+    assert [f.reason for f in report.failed] == ["ZeroDivisionError: division by zero"]
+    parents = {
+        nbformat.read(book.executed(n), 4).cells[-1].outputs[0].data["text/plain"] for n in ("one", "two", "three")
+    }
+    assert str(os.getpid()) not in parents
+    assert len(parents) == 2
+
+
+def test_no_scheduler_at_the_address_is_said(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    done = book.torchbook("run", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9")
+    assert done.returncode == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
+
+
+def test_progress_shows_the_running_cell(book: Book) -> None:
+    said = io.StringIO()
+    book.chapter("one", cell("import time; time.sleep(1)"))
+    press.run(chapters(book.root), Options(), Console(force_terminal=True, file=said, width=120))
+    assert re.search(r"book/one cell.*2/2", said.getvalue())
