@@ -1,0 +1,116 @@
+"""FashionMNIST on any machine: the verified files where they can be had, drawn clothes of the same shapes elsewhere.
+
+The images are Zalando Research's (Xiao, Rasul and Vollgraf, "Fashion-MNIST: a Novel Image Dataset for Benchmarking
+Machine Learning Algorithms", 2017), under the MIT licence. Importing this package imports neither torch nor
+torchvision.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torchbook.data import cache
+from torchbook.data.cache import DataError, Loaded
+
+if TYPE_CHECKING:
+    from torchbook.data.fashion import FashionMNIST
+
+__all__ = ["DataError", "FashionMNIST", "Source", "fashion_mnist", "prepare"]
+
+_prepared: dict[tuple[cache.Dataset, tuple[Path, ...]], Source] = {}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which data a reader gets, and from where."""
+
+    name: str
+    """The data set's name, e.g. "fashion-mnist"."""
+    real: bool
+    """False for the stand-in."""
+    path: Path | None
+    """The folder of the files; None for the stand-in."""
+    fingerprint: str
+    """sha256, hex, that identifies the content; the same on every machine that gets the same content."""
+    note: str
+    """Why these data are not the real ones, in one sentence; empty when they are."""
+
+
+def prepare(
+    name: str = "fashion-mnist", *, root: str | os.PathLike[str] | None = None, download: bool = True
+) -> Source:
+    """Find, verify and, if needed, download a data set; or describe the stand-in that takes its place.
+
+    Real files are verified once a process here, and again at every load. Nothing is drawn and torch is not imported.
+
+    Args:
+        name: the data set; "fashion-mnist" is the only one.
+        root: the folder to look in first; by default that of the environment variable TORCHBOOK_DATA. Then comes
+            the user's cache. Files are used in place, raw or gzipped, in `FashionMNIST/raw`, `raw` or
+            the folder itself.
+        download: whether missing files (30 MB) may be fetched.
+
+    Raises:
+        DataError: the name is unknown, `root` is not a folder, or another process holds the download's lock.
+    """
+    wanted = cache.dataset(name)
+    key = wanted, tuple(cache.folders(root))
+    if key in _prepared:
+        return _prepared[key]
+    source = describe(wanted, cache.load(wanted, root=root, download=download))
+    if source.real:
+        _prepared[key] = source
+    return source
+
+
+def describe(wanted: cache.Dataset, loaded: Loaded) -> Source:
+    """The source of what was loaded, or of the stand-in when nothing was."""
+    if loaded.files:
+        return Source(wanted.name, True, loaded.path, wanted.fingerprint, "")
+    from torchbook.data import standin
+
+    note = (
+        f"These are drawn stand-in images, not {wanted.folder}: no good copy of it is on this machine and "
+        f"{loaded.reason}; set TORCHBOOK_DATA to a folder that holds it, or go online, and restart the kernel."
+    )
+    return Source(wanted.name, False, None, standin.FINGERPRINT, note)
+
+
+def fashion_mnist(
+    train: bool,
+    transform: Callable[..., Any] | None = None,
+    target_transform: Callable[..., Any] | None = None,
+    *,
+    root: str | os.PathLike[str] | None = None,
+    download: bool = True,
+) -> FashionMNIST:
+    """One split of FashionMNIST: 60,000 training or 10,000 test images of ten kinds of clothes.
+
+    Args:
+        train: True for the training images, False for the test images.
+        transform: applied to each PIL image (28 x 28, mode "L").
+        target_transform: applied to each label, an int from 0 to 9.
+        root: the folder to look in first, as in `prepare`.
+        download: whether missing files may be fetched; without them the stand-in is returned.
+
+    Returns:
+        torchvision's data set: `data` (N, 28, 28) uint8, 0 to 255; `targets` (N,) int64; and `source`.
+
+    Raises:
+        DataError: `root` is not a folder, or another process holds the download's lock.
+    """
+    from torchbook.data.fashion import FashionMNIST
+
+    return FashionMNIST(root, train, transform, target_transform, download)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FashionMNIST":
+        from torchbook.data.fashion import FashionMNIST
+
+        return FashionMNIST
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
