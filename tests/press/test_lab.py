@@ -1,0 +1,62 @@
+"""The lab, as this machine ran it: its accuracies, and that another run gives the same outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import joblib
+import nbformat
+import pytest
+
+from torchbook.press.chapters import Chapter, chapters
+from torchbook.press.execute import Job, Outcome, execute
+from torchbook.press.normal import stable_outputs
+from torchbook.press.run import record_of
+from torchbook.press.site.launch import glued_texts
+
+
+@pytest.fixture(scope="module")
+def lab(repo: Path) -> Chapter:
+    (found,) = chapters(repo, ("lab",))
+    return found
+
+
+@pytest.fixture(scope="module")
+def executed(lab: Chapter) -> nbformat.NotebookNode:
+    if not lab.executed.is_file():
+        pytest.fail("the lab has not run: `make book` runs it")
+    return nbformat.read(lab.executed, as_version=4)
+
+
+@pytest.mark.parametrize(("network", "least"), [("mlp_test", 0.88), ("cnn_test", 0.91)])
+def test_accuracy_on_the_real_test_set(
+    lab: Chapter, executed: nbformat.NotebookNode, network: str, least: float
+) -> None:
+    record = record_of(lab)
+    if not record["data"]["fashion-mnist"]["real"]:
+        pytest.skip(reason="the lab ran on the stand-in: FashionMNIST is neither on this machine nor to be downloaded")
+    if record["parameters"]["FAST"]:
+        pytest.skip(reason="the lab ran with small sizes (FAST)")
+    assert float(glued_texts(executed)[network].rstrip("%")) / 100 >= least
+
+
+def test_ten_epochs_are_shown(executed: nbformat.NotebookNode) -> None:
+    assert glued_texts(executed)["mlp_epochs"].split()[0] in ("10", "2")
+
+
+def fast(lab: Chapter) -> Outcome:
+    lines = tuple(lab.line_of(index) for index in range(len(lab.code)))
+    parameters = {"DEVICE": "cpu", "FAST": True, "SEED": 0}
+    contract = lab.contract
+    return execute(
+        Job(lab.docname, nbformat.writes(lab.notebook), parameters, lines, 600, contract.memory_gb, contract.threads)
+    )
+
+
+def test_a_second_run_gives_the_same_outputs(lab: Chapter) -> None:
+    """Two fresh runs side by side, small sizes: byte-identical but for cells tagged `varies`."""
+    outcomes = joblib.Parallel(n_jobs=2)(joblib.delayed(fast)(lab) for _ in range(2))
+    assert [str(outcome.failure) for outcome in outcomes] == ["None", "None"]
+    first, second = (nbformat.reads(outcome.notebook, as_version=4) for outcome in outcomes)
+    for index, (a, b) in enumerate(zip(stable_outputs(first), stable_outputs(second), strict=True)):
+        assert a == b, f"outputs of code cell {index + 1} differ; tag it [varies] or find out why"
