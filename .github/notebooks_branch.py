@@ -1,0 +1,54 @@
+"""Lay out the branch `notebooks`, which the pages' Colab and Binder buttons open: `notebooks_branch.py FOLDER`.
+
+Its notebooks are those of the built site. Its environment.yml is the repository's, with torchbook from the last commit
+that changed the package, so that Binder builds a new image only when something in it is new.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCAL = "-e ."  # how environment.yml names torchbook in a clone
+
+
+def environment(text: str, url: str, revision: str) -> str:
+    """The text of environment.yml with torchbook from git instead of the clone."""
+    if text.count(f"- {LOCAL}\n") != 1:
+        raise ValueError(f"environment.yml must name torchbook once, as '- {LOCAL}'")
+    return text.replace(f"- {LOCAL}\n", f"- torchbook @ git+{url}@{revision}\n")
+
+
+def package_revision(root: Path, branch: str) -> str:
+    """The last commit that changed what pip installs as torchbook; the branch where git does not say."""
+    command = ["git", "log", "-1", "--format=%H", "--", "torchbook", "pyproject.toml"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return done.stdout.strip() or branch
+
+
+def lay_out(folder: Path, root: Path = ROOT) -> None:
+    """Fill the folder, which is emptied first."""
+    config: dict[str, Any] = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    url, branch = config["repository"]["url"], config["repository"]["branch"]
+    notebooks = root / "_build" / "html" / "notebooks"
+    if not notebooks.is_dir():
+        raise SystemExit(f"{notebooks} is not there: run `make book` first")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(notebooks, folder / "notebooks")
+    text = environment((root / "environment.yml").read_text(encoding="utf-8"), url, package_revision(root, branch))
+    (folder / "environment.yml").write_text(text, encoding="utf-8")
+    (folder / ".nojekyll").touch()
+    readme = f"Made from [{config['title']}]({url}) by its publish workflow; changes belong there.\n"
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    lay_out(Path(sys.argv[1]))

@@ -1,0 +1,358 @@
+"""The repository as a whole: its files agree with each other, and a clone holds nothing that belongs elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import torchbook
+from torchbook import runtime
+from torchbook.press.chapters import chapters
+
+ROOT = Path(__file__).resolve().parents[1]
+MB = 1_000_000
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@cache
+def files() -> tuple[str, ...]:
+    """What git holds, or would with `git add --all`."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip(reason="not a git clone")
+    return tuple(sorted(name for name in set(done.stdout.split("\0")) if name and (ROOT / name).is_file()))
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    for name in files():
+        try:
+            yield name, text(name)
+        except UnicodeDecodeError:
+            continue
+
+
+@cache
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads(text("pyproject.toml"))
+
+
+@cache
+def config() -> dict[str, Any]:
+    return dict(yaml.safe_load(text("_config.yml")))
+
+
+# What a clone holds.
+
+
+def test_no_file_is_larger_than_a_megabyte() -> None:
+    assert [name for name in files() if (ROOT / name).stat().st_size > MB] == []
+
+
+def test_no_static_folder_at_the_root() -> None:
+    """Jupyter Book would load all of it on every page."""
+    assert [name for name in files() if name.startswith("_static/")] == []
+
+
+def test_nothing_that_the_press_makes_is_committed() -> None:
+    assert [name for name in files() if name.startswith(("executed/", "_build/", ".cache/"))] == []
+
+
+# Put together from parts, so that this file does not name them.
+FORBIDDEN = {
+    "a package registry": re.compile(
+        "|".join(
+            re.escape(".".join(parts))
+            for parts in (
+                ("pypi", "org"),
+                ("pypi", "python", "org"),
+                ("files", "pythonhosted", "org"),
+                ("registry", "npmjs"),
+                ("download", "pytorch", "org"),
+                ("deb", "debian", "org"),
+                ("conda", "anaconda", "org"),
+            )
+        ),
+        re.IGNORECASE,
+    ),
+    "a folder of one machine": re.compile(
+        rf"(?<![\w.$}}~*/-])/(?:{'|'.join(('wor' + 'k', 'far' + 'm', 'ho' + 'me'))})/"
+    ),
+}
+
+
+@pytest.mark.parametrize("pattern", FORBIDDEN.values(), ids=FORBIDDEN.keys())
+def test_no_file_names(pattern: re.Pattern[str]) -> None:
+    found = [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, content in texts()
+        for number, line in enumerate(content.splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_every_python_file_says_what_it_is() -> None:
+    silent = []
+    for name in files():
+        if name.endswith(".py"):
+            tree = ast.parse(text(name))
+            silent += [name] if tree.body and ast.get_docstring(tree) is None else []
+    assert silent == []
+
+
+# The table of contents.
+
+
+def listed(entry: Any) -> Iterator[str]:
+    """Every page that `_toc.yml` names, at any depth."""
+    if isinstance(entry, list):
+        for one in entry:
+            yield from listed(one)
+    elif isinstance(entry, dict):
+        yield from (entry[key] for key in ("root", "file") if key in entry)
+        for value in entry.values():
+            yield from listed(value)
+
+
+def pages() -> list[str]:
+    return list(listed(yaml.safe_load(text("_toc.yml"))))
+
+
+def test_every_page_is_in_the_table_of_contents_once() -> None:
+    written = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "book").rglob("*.md")]
+    assert sorted(pages()) == sorted(written)
+
+
+# Versions.
+
+
+def locked() -> dict[str, set[str]]:
+    """Versions of each package in requirements.txt; some differ between platforms."""
+    found: dict[str, set[str]] = {}
+    for line in text("requirements.txt").splitlines():
+        if line and not line.startswith("#"):
+            one = Requirement(line)
+            assert len(one.specifier) == 1, line
+            found.setdefault(canonicalize_name(one.name), set()).add(next(iter(one.specifier)).version)
+    return found
+
+
+def declared() -> list[Requirement]:
+    project = pyproject()["project"]
+    extras = project["optional-dependencies"].values()
+    return [Requirement(line) for line in [*project["dependencies"], *(line for extra in extras for line in extra)]]
+
+
+@pytest.mark.parametrize("wanted", declared(), ids=lambda wanted: wanted.name)
+def test_pyproject_admits_the_locked_version(wanted: Requirement) -> None:
+    versions = locked().get(canonicalize_name(wanted.name), set())
+    assert versions, f"{wanted.name} is not locked: make lock"
+    assert [version for version in versions if not wanted.specifier.contains(version)] == []
+
+
+def test_the_package_never_asks_for_torch() -> None:
+    """In Colab, pip would replace the platform's own build."""
+    names = {Requirement(line).name for line in pyproject()["project"]["dependencies"]}
+    assert names.isdisjoint({"torch", "torchvision", "triton"})
+
+
+def test_the_newest_tested_torch_is_the_locked_one() -> None:
+    (version,) = locked()["torch"]
+    assert version.split(".")[:2] == runtime.TESTED_TORCH[1].split(".")
+
+
+def test_the_version_is_said_alike_everywhere() -> None:
+    cff = yaml.safe_load(text("CITATION.cff"))
+    said = {"pyproject.toml": pyproject()["project"]["version"], "CITATION.cff": cff["version"]}
+    assert said == dict.fromkeys(said, torchbook.__version__)
+
+
+def test_the_changelog_has_this_version() -> None:
+    assert f"## [{torchbook.__version__}]" in text("CHANGELOG.md")
+
+
+def test_the_citation_has_what_the_format_requires() -> None:
+    cff = yaml.safe_load(text("CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors"} <= cff.keys()
+    assert all(author.keys() & {"name", "family-names"} for author in cff["authors"])
+
+
+# environment.yml.
+
+
+@cache
+def environment() -> tuple[tuple[Requirement, ...], tuple[Requirement, ...], tuple[str, ...]]:
+    """What conda installs, what pip installs, and what pip installs that is not a plain requirement."""
+    entries = yaml.safe_load(text("environment.yml"))["dependencies"]
+    conda = [Requirement(re.sub(r"^(\w+)=(?=\d)", r"\1==", entry)) for entry in entries if isinstance(entry, str)]
+    (pip,) = (entry["pip"] for entry in entries if isinstance(entry, dict))
+    plain = [Requirement(entry) for entry in pip if not entry.startswith("-")]
+    return tuple(conda), tuple(plain), tuple(entry for entry in pip if entry.startswith("-"))
+
+
+CONDA_S_OWN = {"python", "pip", "jupyterlab"}  # not in the lock: the book is printed without them
+PYPI_NAMES = {"pytorch-cpu": "torch"}
+
+
+def pypi_name(one: Requirement) -> str:
+    return canonicalize_name(PYPI_NAMES.get(one.name, one.name))
+
+
+def newest(name: str) -> str:
+    """The version locked for the newest Python, which is the one of environment.yml."""
+    return max(locked()[name], key=lambda version: [int(part) for part in version.split(".")])
+
+
+def test_conda_goes_from_the_lowest_admitted_to_the_locked_version() -> None:
+    lowest = {canonicalize_name(one.name): str(one.specifier) for one in declared()}
+    conda = [one for one in environment()[0] if one.name not in CONDA_S_OWN]
+    said = {one.name: {str(part) for part in one.specifier} for one in conda}
+    assert said == {one.name: {lowest[pypi_name(one)], f"<={newest(pypi_name(one))}"} for one in conda}
+
+
+def test_pip_beside_conda_installs_the_locked_versions() -> None:
+    plain = environment()[1]
+    assert {one.name: str(one.specifier) for one in plain} == {one.name: f"=={newest(one.name)}" for one in plain}
+
+
+def test_environment_has_all_that_the_package_asks_for() -> None:
+    conda, plain, _ = environment()
+    there = {pypi_name(one) for one in [*conda, *plain]}
+    wanted = {canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]}
+    assert wanted - there == set()
+
+
+def test_pip_beside_conda_never_asks_for_torch() -> None:
+    """It would put a second torch, with CUDA, over conda's."""
+    brought = {
+        Requirement(line).name
+        for one in environment()[1]
+        for line in importlib.metadata.requires(one.name) or []
+        if "extra ==" not in line
+    }
+    assert brought.isdisjoint({"torch", "torchvision", "triton"})
+
+
+def test_environment_has_all_that_chapters_import() -> None:
+    conda, plain, _ = environment()
+    there = {pypi_name(one) for one in [*conda, *plain]}
+    where = importlib.metadata.packages_distributions()
+    missing = []
+    for chapter in chapters(ROOT):
+        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
+            if there.isdisjoint(map(canonicalize_name, where.get(module, []))):
+                missing.append(f"{chapter.shown}: {module}")
+    assert missing == []
+
+
+def imported(code: str) -> set[str]:
+    """Top-level names of the modules that notebook code imports."""
+    plain = "\n".join("pass" if re.match(r"\s*[%!]", line) else line for line in code.splitlines())
+    found = set()
+    for node in ast.walk(ast.parse(plain)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+# The branch that Binder and Colab open.
+
+
+@cache
+def branch_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("notebooks_branch", ROOT / ".github" / "notebooks_branch.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_binder_s_environment_takes_torchbook_from_git() -> None:
+    made = branch_script().environment(text("environment.yml"), "https://host/owner/name", "abc")
+    (pip,) = (entry["pip"] for entry in yaml.safe_load(made)["dependencies"] if isinstance(entry, dict))
+    assert "torchbook @ git+https://host/owner/name@abc" in pip
+    assert [entry for entry in pip if entry.startswith("-")] == []
+
+
+def test_the_branch_is_laid_out(tmp_path: Path) -> None:
+    for name in ("_config.yml", "environment.yml"):
+        (tmp_path / name).write_text(text(name))
+    notebook = tmp_path / "_build" / "html" / "notebooks" / "book" / "one.ipynb"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text("{}")
+    branch_script().lay_out(tmp_path / "branch", tmp_path)
+    made = {path.relative_to(tmp_path / "branch").as_posix() for path in (tmp_path / "branch").rglob("*.*")}
+    assert made == {".nojekyll", "README.md", "environment.yml", "notebooks/book/one.ipynb"}
+    assert f"git+{config()['repository']['url']}@" in (tmp_path / "branch" / "environment.yml").read_text()
+
+
+# The repository's address.
+
+
+def test_only_config_and_prose_name_the_repository() -> None:
+    """Code takes the address from `_config.yml`, workflows from their context: a fork changes one line."""
+    owner_and_name = "/".join(config()["repository"]["url"].split("/")[-2:])
+    naming = {name for name, content in texts() if owner_and_name in content}
+    assert {name for name in naming if not name.endswith((".md", ".cff"))} == {"_config.yml"}
+
+
+def test_prose_names_the_repository_of_config() -> None:
+    host, owner, name = config()["repository"]["url"].rsplit("/", 2)
+    pattern = re.compile(rf"{re.escape(host)}/([\w-]+/{re.escape(name)})\b")
+    for where in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff"):
+        assert set(pattern.findall(text(where))) <= {f"{owner}/{name}"}, where
+
+
+# What people read first.
+
+PROSE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+_LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"")
+_PATH = re.compile(r"`((?:\.?[\w-]+/)+[\w.-]*|[\w-]+\.(?:md|yml|txt|toml|cff))`")
+MADE = ("_build", "executed", ".venv", ".cache")  # by the commands that the text is about
+
+
+def test_readme_is_read_in_a_minute() -> None:
+    assert len(text("README.md").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_local_links_lead_somewhere(name: str) -> None:
+    targets = {first or second for first, second in _LINK.findall(text(name))}
+    local = {target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("#")}
+    assert [target for target in sorted(local) if not (ROOT / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_paths_named_in_prose_exist(name: str) -> None:
+    found = {path for path in _PATH.findall(text(name)) if path.split("/")[0] not in MADE}
+    assert [path for path in sorted(found) if not (ROOT / path).exists()] == []
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    pictures = [target[0] for target in re.findall(r"!\[[^\]]*\]\(([^)\s]+)()\)", text("README.md"))]
+    large = [name for name in pictures if (ROOT / name).is_file() and (ROOT / name).stat().st_size > MB // 4]
+    assert pictures
+    assert large == []
