@@ -1,0 +1,191 @@
+// What the reader does on a page: predictions, checklists, and a few keys. What was chosen stays in this browser.
+(() => {
+  // ---------- memory: one entry a page; a browser that refuses is no reason to fail ----------
+
+  const key = `torchbook:${location.pathname}`;
+
+  function remembered() {
+    try {
+      return { chosen: {}, done: [], ...JSON.parse(localStorage.getItem(key)) };
+    } catch {
+      return { chosen: {}, done: [] };
+    }
+  }
+
+  function remember(change) {
+    const memory = remembered();
+    change(memory);
+    try {
+      localStorage.setItem(key, JSON.stringify(memory));
+    } catch {
+      // Private browsing, or storage is full: the page works, it only forgets.
+    }
+  }
+
+  const words = (element) => element.textContent.replace(/\s+/g, " ").trim();
+
+  // Taken before MathJax rewrites the formulas, so that they are the same on the next visit.
+  const named = (elements) => new Map([...elements].map((element) => [element, words(element)]));
+
+  // ---------- predictions ----------
+
+  function judge(fieldset, radio) {
+    const right = radio.hasAttribute("data-right");
+    const state = right ? "right" : "wrong";
+    const verdict = fieldset.querySelector(".verdict");
+    verdict.textContent = right ? "Right." : "Not this one — the answer is below.";
+    verdict.dataset.state = state;
+    fieldset.querySelectorAll("label").forEach((label) => delete label.dataset.state);
+    radio.closest("label").dataset.state = state;
+    fieldset.querySelector("details").open = true;
+  }
+
+  // Arrows only move, so that looking through the options is not already an answer; Space or Enter chooses.
+  function moveAmong(radios, event) {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (event.key === "Enter") event.target.click();
+    if (step) radios.at((radios.indexOf(event.target) + step) % radios.length).focus();
+    if (step || event.key === "Enter") event.preventDefault();
+  }
+
+  function startPrediction(fieldset, memory) {
+    const question = words(fieldset.querySelector("legend"));
+    const radios = [...fieldset.querySelectorAll('input[type="radio"]')];
+    const options = named(radios.map((radio) => radio.closest("label")));
+    const nameOf = (radio) => options.get(radio.closest("label"));
+    fieldset.addEventListener("change", ({ target }) => {
+      if (!radios.includes(target)) return;
+      judge(fieldset, target);
+      remember(({ chosen }) => (chosen[question] = nameOf(target)));
+    });
+    fieldset.addEventListener("keydown", (event) => radios.includes(event.target) && moveAmong(radios, event));
+    radios.forEach((radio) => (radio.checked = false)); // a reload may have kept what the memory does not
+    const before = radios.find((radio) => nameOf(radio) === memory.chosen[question]);
+    if (before) {
+      before.checked = true;
+      judge(fieldset, before);
+    }
+  }
+
+  // ---------- checklists ----------
+
+  function tickable(item, done) {
+    const text = item.querySelector(":scope > p") ?? item;
+    const label = document.createElement("label");
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: done });
+    const span = document.createElement("span");
+    span.append(...text.childNodes);
+    label.append(box, span);
+    text.append(label);
+    return box;
+  }
+
+  function startChecklist(list, memory) {
+    const items = named(list.querySelectorAll(":scope > ul > li"));
+    const boxes = new Map([...items].map(([item, name]) => [tickable(item, memory.done.includes(name)), name]));
+    const count = document.createElement("p");
+    count.className = "count";
+    count.setAttribute("role", "status");
+    const tell = () => {
+      const ticked = [...boxes.keys()].filter((box) => box.checked).length;
+      count.textContent = `${ticked} of ${boxes.size} done`;
+    };
+    list.append(count);
+    list.dataset.live = "";
+    list.addEventListener("change", ({ target }) => {
+      const name = boxes.get(target);
+      remember((kept) => {
+        kept.done = kept.done.filter((one) => one !== name);
+        if (target.checked) kept.done.push(name);
+      });
+      tell();
+    });
+    tell();
+  }
+
+  // ---------- keys ----------
+
+  const KEYS_OFF = "torchbook:keys-off";
+  const typing = "input, textarea, select, button, summary, dialog, [contenteditable], .viz-mount";
+
+  const keysOff = () => {
+    try {
+      return localStorage.getItem(KEYS_OFF) === "1";
+    } catch {
+      return false;
+    }
+  };
+
+  function turnKeys(off) {
+    try {
+      localStorage.setItem(KEYS_OFF, off ? "1" : "0");
+    } catch {
+      // The switch then lasts for this page only.
+    }
+  }
+
+  const turnTo = (rel) => document.querySelector(`head link[rel="${rel}"]`)?.href;
+
+  function act(pressed) {
+    const address = { n: turnTo("next"), p: turnTo("prev") }[pressed];
+    if (address) location.href = address;
+    if (pressed === "/") openSearch();
+    return Boolean(address) || pressed === "/";
+  }
+
+  function openSearch() {
+    const field = document.querySelector(".bd-article-container input[type='search']");
+    if (field) field.focus();
+    else document.querySelector(".search-button__button")?.click();
+  }
+
+  function startKeys() {
+    let off = keysOff();
+    document.addEventListener("keydown", (event) => {
+      if (off || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+      if (event.target.closest?.(typing)) return;
+      if (act(event.key)) event.preventDefault();
+    });
+    const footer = document.querySelector(".bd-footer-content__inner");
+    if (!footer) return;
+    const line = document.createElement("p");
+    line.className = "keys footer-item";
+    const toggle = Object.assign(document.createElement("button"), { type: "button" });
+    const say = () => {
+      line.firstChild.textContent = off ? "Keys are off. " : "Keys: / searches, n is the next page, p the previous. ";
+      toggle.textContent = off ? "Turn on" : "Turn off";
+    };
+    line.append("", toggle);
+    toggle.addEventListener("click", () => {
+      off = !off;
+      turnKeys(off);
+      say();
+    });
+    say();
+    footer.append(line);
+  }
+
+  // ---------- paper and keyboard ----------
+
+  // Paper is light: code and figures take the colours of the light theme while the page is printed.
+  function startPaper() {
+    const { dataset } = document.documentElement;
+    let before = "";
+    const print = (now) => {
+      if (now && dataset.theme === "dark") [before, dataset.theme] = [dataset.theme, "light"];
+      if (!now && before) [dataset.theme, before] = [before, ""];
+    };
+    matchMedia("print").addEventListener("change", ({ matches }) => print(matches));
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
+  }
+
+  // The theme lets the keyboard reach blocks that scroll, but looks only at what is shown when the window is sized.
+  document.addEventListener("toggle", () => dispatchEvent(new Event("resize")), true);
+
+  const memory = remembered();
+  document.querySelectorAll(".prediction > fieldset").forEach((fieldset) => startPrediction(fieldset, memory));
+  document.querySelectorAll(".checklist").forEach((list) => startChecklist(list, memory));
+  startKeys();
+  startPaper();
+})();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import importlib.metadata
 import importlib.resources
 import re
@@ -32,6 +33,8 @@ _STYLES = {
     "fab": "brands",
 }
 _NOT_ICONS = re.compile(r"fa-(solid|regular|brands|fw|lg|xs|sm|[0-9]+x|spin|pulse|inverse|stack.*)$")
+# The theme's icon font: the faces, and a rule an icon.
+_ICON_FONT = re.compile(r"@font-face\{[^{}]*fontawesome[^{}]*\}|(?:\.fa-[\w-]+:before,?)+\{[^{}]*\}", re.IGNORECASE)
 # What the theme's own scripts put on the page after it is built.
 _LATER = {("solid", "check"), ("solid", "xmark")}
 
@@ -56,7 +59,7 @@ def _copy(source: Path, target: Path) -> None:
     """Copy a file or a folder, unless it is there already."""
     if source.is_dir():
         shutil.copytree(source, target, dirs_exist_ok=True)
-    elif not target.is_file() or target.stat().st_size != source.stat().st_size:
+    elif not target.is_file() or not filecmp.cmp(source, target):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
 
@@ -72,12 +75,20 @@ def vendor(app: Sphinx, exception: Exception | None) -> None:
     plotly = importlib.resources.files("plotly") / "package_data" / "plotly.min.js"
     with importlib.resources.as_file(plotly) as path:
         _copy(path, static / "vendor/plotly.min.js")
+    # Sphinx copies the book's own css and js only when a page has changed too.
+    for folder in app.config.html_static_path:
+        if Path(app.confdir, folder).is_dir():
+            _copy(Path(app.confdir, folder), static)
     pages = [path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")]
     (static / "icons.css").write_text(icons_css(icons_in(pages) | _LATER), encoding="utf-8")
+    theme = static / "styles/pydata-sphinx-theme.css"
+    if theme.is_file():
+        theme.write_text(_ICON_FONT.sub("", theme.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
     for unused in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
         (static / unused).unlink(missing_ok=True)
-    for unused_map in static.rglob("*.map"):
-        unused_map.unlink()
+    for left_over in (*static.rglob("*.map"), *static.glob("*macros.html"), *static.glob("*.js_t")):
+        left_over.unlink()
 
 
 def icons_in(pages: list[str]) -> set[tuple[str, str]]:

@@ -25,7 +25,7 @@ def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> 
         words: the text alternative; also all that is left on paper and without JavaScript.
         picture: static SVG that stands there until the figure starts, and on paper.
     """
-    body = json.dumps(payload, sort_keys=True).replace("<", "\\u003c")
+    body = json.dumps(payload, sort_keys=True, allow_nan=False).replace("<", "\\u003c")
     html = (
         f'<figure class="viz-mount" data-kind="{kind}">{picture}'
         f'<script type="application/json">{body}</script>'
@@ -59,6 +59,7 @@ def _widget(model_id: str, models: dict[str, Any], warn: Callable[[str], None]) 
         warn("this widget has no text alternative: give it a `words` trait")
     shown = {name: value for name, value in state.items() if not name.startswith("_") and name not in _CHROME}
     payload = {
+        "model": model_id,
         "esm": state["_esm"],
         "css": state.get("_css", ""),
         "buffers": model.get("buffers", []),

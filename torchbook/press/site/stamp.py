@@ -102,13 +102,13 @@ class Provenance(SphinxDirective):
         for chapter in chapters(root):
             self.env.note_dependency(str(chapter.executed))
             rows.append((chapter, record_of(chapter)))
-        return [_table(rows)]
+        return [_table(rows, self.env.docname)]
 
 
 _COLUMNS = ("Chapter", "Lane", "Device", "torch", "Commit", "Date", "Time", "Memory", "Seed", "Data", "Run key")
 
 
-def _table(rows: list[tuple[Chapter, dict[str, Any]]]) -> nodes.Node:
+def _table(rows: list[tuple[Chapter, dict[str, Any]]], here: str) -> nodes.Node:
     group = nodes.tgroup(cols=len(_COLUMNS))
     group += [nodes.colspec(colwidth=1) for _ in _COLUMNS]
     head = nodes.row()
@@ -117,7 +117,7 @@ def _table(rows: list[tuple[Chapter, dict[str, Any]]]) -> nodes.Node:
     body = nodes.tbody()
     for chapter, record in rows:
         row = nodes.row()
-        row += [nodes.entry("", cell) for cell in (_link(chapter), *map(_cell, _values(record)))]
+        row += [nodes.entry("", cell) for cell in (_link(chapter, here), *map(_cell, _values(record)))]
         body += row
     group += body
     return nodes.container("", nodes.table("", group), classes=["wide-table"])
@@ -127,11 +127,11 @@ def _cell(text: str) -> nodes.Node:
     return nodes.paragraph("", text)
 
 
-def _link(chapter: Chapter) -> nodes.Node:
+def _link(chapter: Chapter, here: str) -> nodes.Node:
     target = pending_xref(
         "",
         nodes.inline("", chapter.contract.title),
-        refdoc="",
+        refdoc=here,
         refdomain="std",
         reftype="doc",
         reftarget=f"/{chapter.docname}",

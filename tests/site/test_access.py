@@ -1,0 +1,75 @@
+"""Every page, light and dark, wide and on a phone: axe-core finds nothing serious, and nothing leaves the screen."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from tests.site.conftest import Open, Site, scroll_through, settled
+
+WIDE, PHONE = 1280, 360
+
+
+CONTRAST = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+
+
+def _violations(page: Page, options: dict[str, object]) -> list[str]:
+    """Serious and critical findings, each with its first three elements."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [
+        f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def _narrow(page: Page, width: int) -> None:
+    """Change the width, and let the theme see which blocks scroll now; what it forgets axe will tell."""
+    page.set_viewport_size({"width": width, "height": 800})
+    reachable = "[...document.querySelectorAll('pre')].every((b) => b.scrollWidth <= b.clientWidth || b.tabIndex >= 0)"
+    with contextlib.suppress(PlaywrightTimeout):
+        page.wait_for_function(reachable, timeout=2000)
+
+
+def _complaints(page: Page, options: dict[str, object]) -> list[str]:
+    found = []
+    for width in (WIDE, PHONE):
+        _narrow(page, width)
+        found += [f"at {width}: {one}" for one in _violations(page, options)]
+        seen = page.evaluate("document.scrollingElement.scrollWidth")
+        if seen > width:
+            found.append(f"at {width}: the page is {seen} wide")
+    return found
+
+
+# Light and dark differ in colours alone: structure is looked at once.
+@pytest.mark.parametrize(("theme", "options"), [("light", {}), ("dark", {"runOnly": CONTRAST})], ids=["light", "dark"])
+def test_axe_and_width(site: Site, open_page: Open, theme: str, options: dict[str, object]) -> None:
+    page = open_page("about:blank", width=WIDE, theme=theme)
+    wrong = []
+    for name in site.pages:
+        page.set_viewport_size({"width": WIDE, "height": 800})
+        page.goto(site.address(name, "http"))
+        settled(page)
+        scroll_through(page)
+        assert page.locator("html").get_attribute("data-theme") == theme
+        wrong += [f"{name} {one}" for one in _complaints(page, options)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_focus_is_visible(site: Site, open_page: Open) -> None:
+    page = open_page(site.address("index.html", "http"))
+    page.wait_for_url("**/book/index.html")
+    page.keyboard.press("Tab")
+    style = "getComputedStyle(document.activeElement)"
+    assert page.evaluate("document.activeElement.matches('.skip-link a')")
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        width = page.evaluate(f"parseFloat({style}.outlineWidth) * ({style}.outlineStyle !== 'none')")
+        shadow = page.evaluate(f"{style}.boxShadow")
+        what = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+        assert width >= 2 or shadow != "none", f"focus cannot be seen on {what}"
