@@ -85,7 +85,7 @@ def serve(root: Root = Path("."), port: Annotated[int, typer.Option(help="Port o
     """Serve the book on this machine and refresh the page whenever its prose is saved."""
     from torchbook.press import build
 
-    raise typer.Exit(build.serve(root.resolve(), port))
+    build.serve(root.resolve(), port)
 
 
 @app.command()

@@ -182,6 +182,9 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
             assert "New prose." in fetch(url)
         finally:
             server.terminate()
+        assert server.wait(timeout=20) is not None
+        with pytest.raises(urllib3.exceptions.HTTPError):  # nothing is left behind that serves
+            urllib3.PoolManager(retries=False).request("GET", url)
 
 
 def test_published_notebook_is_clean(book: Book) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -37,18 +38,18 @@ def sphinx_conf(root: Path) -> str:
     return "".join(f"{name} = {value!r}\n" for name, value in sorted(values.items()))
 
 
-def serve(root: Path, port: int) -> int:
+def serve(root: Path, port: int) -> None:
     """Serve the book with sphinx-autobuild until interrupted: a saved page is rebuilt and the browser reloads it."""
+    from sphinx_autobuild.__main__ import main as sphinx_autobuild
+
     with tempfile.TemporaryDirectory(prefix="torchbook-conf-") as conf:
         Path(conf, "conf.py").write_text(sphinx_conf(root), encoding="utf-8")
-        command = [sys.executable, "-m", "sphinx_autobuild", "-c", conf, "--port", str(port)]
+        arguments = ["-c", conf, "--port", str(port)]
         for ignored in (".venv", ".git", "_build", ".cache", "tests"):
-            command += ["--ignore", str(root / ignored)]
-        command += [str(root), str(root / "_build" / "serve")]
-        try:
-            return subprocess.run(command, cwd=root, env=_environment()).returncode
-        except KeyboardInterrupt:
-            return 0
+            arguments += ["--ignore", str(root / ignored)]
+        # In this process, so that whatever ends it ends the server.
+        with contextlib.suppress(KeyboardInterrupt):
+            sphinx_autobuild([*arguments, str(root), str(root / "_build" / "serve")])
 
 
 def _environment() -> dict[str, str]:
