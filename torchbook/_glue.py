@@ -7,7 +7,7 @@ from torchbook import notices
 _PREFIX = "application/papermill.record/"
 
 
-def glue(name: str, value: object, spec: str = "") -> None:
+def glue(name: str, value: object, spec: str = "", *, of_data: bool = True) -> None:
     """Record `value` under `name` for the prose of this page.
 
     The text is formatted here, once, so that page and notebook cannot differ. When something must be said beside
@@ -17,6 +17,7 @@ def glue(name: str, value: object, spec: str = "") -> None:
         name: key, unique on the page; the prose writes ``{glue:text}`name` ``.
         value: any value; tensors of one element are unwrapped.
         spec: format specification, as in `format(value, spec)`, e.g. ".1%".
+        of_data: False for what no data can change (a parameter count, a setting): nothing need be said beside it.
 
     Raises:
         ValueError: `name` is empty, or `spec` does not fit the value.
@@ -25,7 +26,7 @@ def glue(name: str, value: object, spec: str = "") -> None:
         raise ValueError("glue needs a name, e.g. glue('test_accuracy', 0.91, '.3f')")
     scalar = value.item() if hasattr(value, "item") else value
     text = format(scalar, spec)
-    for notice in notices.current():
+    for notice in notices.current() if of_data else ():
         text += f" ({notice})"
     metadata = {"scrapbook": {"name": name, "mime_prefix": _PREFIX, "text": text}}
     # The reader of the page finds the value by its metadata; a notebook shows nothing for this mime type.

@@ -1,5 +1,7 @@
 """The same results are the same bytes."""
 
+import sys
+
 import nbformat
 import pytest
 
@@ -25,6 +27,14 @@ def test_address_in_a_name_is_removed() -> None:
     output = nbformat.v4.new_output("stream", text="<object at 0x7f00deadbeef> and 0x7f00deadbeef")
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
     assert normalise(nb).cells[0].outputs[0].text == "<object> and 0x7f00deadbeef"
+
+
+def test_paths_of_this_machine_are_removed_from_tracebacks(book: Book) -> None:
+    outcome = run(book, cell("import json; json.loads('{')", "raises-exception"))
+    assert outcome.notebook
+    assert "python3." in outcome.notebook
+    assert sys.prefix not in outcome.notebook
+    assert sys.base_prefix not in outcome.notebook
 
 
 @pytest.mark.parametrize(("tags", "kept"), [([], 1), (["varies"], 0)])

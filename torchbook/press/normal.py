@@ -14,11 +14,12 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 BANNER_TAG = "papermill-error-cell-tag"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}(?=>)")
 _KERNEL_FILE = re.compile(r"(?:/[^\s\"'<>:\\]*)?/ipykernel_\d+/\d+\.py")
+_INSTALLED = re.compile(r"(?:~|/)[^\s\"'<>:\\]*/(?=site-packages/|python3\.\d+/)")
 _MODEL = re.compile(r"IPY_MODEL_(\w+)")
 
 
 def normalise(nb: NotebookNode) -> NotebookNode:
-    """A copy without run-to-run noise: timings, random ids, object addresses, papermill's banners."""
+    """A copy without run-to-run noise: timings, random ids, addresses, this machine's paths, papermill's banners."""
     nb = nbformat.from_dict(json.loads(nbformat.writes(nb)))
     nb.cells = [cell for cell in nb.cells if BANNER_TAG not in cell.metadata.get("tags", [])]
     nb.metadata.pop("papermill", None)
@@ -27,7 +28,7 @@ def normalise(nb: NotebookNode) -> NotebookNode:
         for noise in ("papermill", "execution"):
             cell.metadata.pop(noise, None)
     text = _ADDRESS.sub("", nbformat.writes(nb))
-    text = _KERNEL_FILE.sub("<cell>", text)
+    text = _INSTALLED.sub("", _KERNEL_FILE.sub("<cell>", text))
     for number, model in enumerate(_model_order(nb)):
         text = text.replace(model, f"model{number:03d}")
     return nbformat.reads(text, as_version=4)
