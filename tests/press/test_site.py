@@ -108,6 +108,16 @@ def test_book_builds_and_says_where_its_numbers_come_from(book: Book) -> None:
     assert 'href="one.html"' in book.html("runs")
 
 
+def test_a_page_taken_out_of_the_book_is_taken_out_of_the_site(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    book.chapter("two", cell("2"))
+    assert book.torchbook("book").returncode == 0
+    book.toc.write_text(book.toc.read_text().replace("- file: book/two\n", ""))
+    assert book.torchbook("book").returncode == 0
+    left = {path.name for path in (book.root / "_build/html").rglob("*.*") if path.stem in ("one", "two")}
+    assert left == {"one.html", "one.ipynb", "one.md"}
+
+
 def test_nothing_to_do_is_said_and_nothing_runs(book: Book) -> None:
     book.chapter("one", cell("1"))
     book.torchbook("book")

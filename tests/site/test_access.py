@@ -32,7 +32,7 @@ def _narrow(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     reachable = "[...document.querySelectorAll('pre')].every((b) => b.scrollWidth <= b.clientWidth || b.tabIndex >= 0)"
     with contextlib.suppress(PlaywrightTimeout):
-        page.wait_for_function(reachable, timeout=2000)
+        page.wait_for_function(reachable, timeout=10_000)
 
 
 def _complaints(page: Page, options: dict[str, object]) -> list[str]:

@@ -91,6 +91,24 @@ def vendor(app: Sphinx, exception: Exception | None) -> None:
         left_over.unlink()
 
 
+def sweep(app: Sphinx, exception: Exception | None) -> None:
+    """Remove what an earlier build left of pages that the book no longer has; Sphinx itself leaves them."""
+    if exception or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    for folder in (out, out / "_sources", out / app.config.launch_notebooks["dir"]):
+        for path in folder.glob("*/**/*.*"):
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            if path.suffix in (".html", ".md", ".ipynb") and not _kept(app, folder, name):
+                path.unlink()
+
+
+def _kept(app: Sphinx, folder: Path, name: str) -> bool:
+    """Whether a file in the built site belongs to a page, or is none of the pages' files."""
+    elsewhere = folder == Path(app.outdir) and name.startswith(("_", app.config.launch_notebooks["dir"]))
+    return elsewhere or name in app.env.found_docs
+
+
 def icons_in(pages: list[str]) -> set[tuple[str, str]]:
     """The FontAwesome icons that pages name, as (style, name)."""
     found = set()
@@ -164,6 +182,7 @@ def _configure(app: Sphinx, config: Any) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("config-inited", _configure)
     app.connect("html-page-context", trim, priority=950)
+    app.connect("build-finished", sweep)
     app.connect("build-finished", vendor, priority=600)
     app.add_css_file("icons.css")
     app.add_css_file("site.css")
