@@ -7,7 +7,7 @@ ifneq ($(wildcard ../shared/data),)
 export TORCHBOOK_DATA ?= $(realpath ../shared/data)
 endif
 
-.PHONY: book test serve run doctor lint lock clean setup
+.PHONY: book test serve run doctor lint lock viz clean setup
 book: .venv/ready
 	$(PY) -m torchbook book
 
@@ -29,6 +29,12 @@ lint: .venv/ready
 
 lock: .venv/ready
 	.venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" -o requirements.txt $(LOCKFLAGS)
+
+# For who changes torchbook/viz/src: npm's esbuild bundles it into torchbook/viz/static, which is committed.
+NODE := $(CURDIR)/.cache/npm
+viz:
+	mkdir -p $(NODE) && cp torchbook/viz/src/package*.json $(NODE) && npm ci --prefix $(NODE) --no-audit --no-fund --silent
+	cd torchbook/viz/src && PATH="$(NODE)/node_modules/.bin:$$PATH" NODE_PATH="$(NODE)/node_modules" npm run --silent build
 
 setup: .venv/ready
 

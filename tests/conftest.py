@@ -1,11 +1,45 @@
-"""Shared by all rooms of the tests: where the repository is."""
+"""Shared by all rooms of the tests: where the repository is, and one browser."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from torchbook.runtime import find_chromium
+
+# The last one puts every other host out of reach.
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
 
 
 @pytest.fixture(scope="session")
 def repo() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; without one its tests are skipped, or fail where `TORCHBOOK_REQUIRE_BROWSER` is 1."""
+    chromium = find_chromium()
+    if chromium is None:
+        reason = "no Chromium on this machine: install it or set CHROMIUM"
+        if os.environ.get("TORCHBOOK_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason=reason)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
+        yield started
+        started.close()

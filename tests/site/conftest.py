@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,20 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, Page, Response, sync_playwright
+from playwright.sync_api import Browser, Page, Response
 
-from torchbook.runtime import find_chromium
-
-ARGS = [
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--no-first-run",
-    "--no-sandbox",
-]
 PLOTLY = "vendor/plotly.min.js"
 
 
@@ -78,20 +65,6 @@ def site(repo: Path) -> Iterator[Site]:
     yield Site(root, f"http://127.0.0.1:{server.server_port}")
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    chromium = find_chromium()
-    if chromium is None:
-        reason = "no Chromium on this machine: install it or set CHROMIUM"
-        if os.environ.get("TORCHBOOK_REQUIRE_BROWSER") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=ARGS)
-        yield started
-        started.close()
 
 
 @dataclass

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -13,7 +15,15 @@ from nbformat import NotebookNode
 from torchbook.press.normal import WIDGET_VIEW
 
 PLOTLY = "application/vnd.plotly.v1+json"
-_CHROME = {"layout", "tabbable", "tooltip"}
+_NOT_STATE = {"layout", "tabbable", "tooltip", "picture"}  # a picture stands in the HTML already
+
+
+@dataclass
+class Page:
+    """What the figures of one page share: the widget models of its run, and the modules it carries already."""
+
+    models: dict[str, Any]
+    modules: set[str] = field(default_factory=set)
 
 
 def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> dict[str, str]:
@@ -25,7 +35,7 @@ def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> 
         words: the text alternative; also all that is left on paper and without JavaScript.
         picture: static SVG that stands there until the figure starts, and on paper.
     """
-    body = json.dumps(payload, sort_keys=True, allow_nan=False).replace("<", "\\u003c")
+    body = _json(payload)
     html = (
         f'<figure class="viz-mount" data-kind="{kind}">{picture}'
         f'<script type="application/json">{body}</script>'
@@ -34,11 +44,15 @@ def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> 
     return {"text/html": html, "text/plain": words}
 
 
-def static_output(output: NotebookNode, models: dict[str, Any], warn: Callable[[str], None]) -> NotebookNode:
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, allow_nan=False).replace("<", "\\u003c")
+
+
+def static_output(output: NotebookNode, page: Page, warn: Callable[[str], None]) -> NotebookNode:
     """The output as the static page shows it; anything that is not interactive is returned as it is."""
     data = output.get("data", {})
     if WIDGET_VIEW in data:
-        return _replace(output, _widget(data[WIDGET_VIEW]["model_id"], models, warn))
+        return _replace(output, _widget(data[WIDGET_VIEW]["model_id"], page, warn))
     if PLOTLY in data:
         return _replace(output, _plotly(data[PLOTLY], warn))
     return output
@@ -48,8 +62,8 @@ def _replace(output: NotebookNode, data: dict[str, str]) -> NotebookNode:
     return nbformat.from_dict({**output, "data": data})
 
 
-def _widget(model_id: str, models: dict[str, Any], warn: Callable[[str], None]) -> dict[str, str]:
-    model = models.get(model_id)
+def _widget(model_id: str, page: Page, warn: Callable[[str], None]) -> dict[str, str]:
+    model = page.models.get(model_id)
     if not model or model.get("model_module") != "anywidget":
         warn("a plain ipywidget has no view without a kernel: use an anywidget, or tag the cell remove-output")
         return {"text/plain": "(open this page in Jupyter to use the control)"}
@@ -57,15 +71,29 @@ def _widget(model_id: str, models: dict[str, Any], warn: Callable[[str], None]) 
     words = state.get("words", "")
     if not words:
         warn("this widget has no text alternative: give it a `words` trait")
-    shown = {name: value for name, value in state.items() if not name.startswith("_") and name not in _CHROME}
+    shown = {name: value for name, value in state.items() if not name.startswith("_") and name not in _NOT_STATE}
     payload = {
         "model": model_id,
-        "esm": state["_esm"],
+        "module": _name(state["_esm"]),
         "css": state.get("_css", ""),
         "buffers": model.get("buffers", []),
         "state": shown,
     }
-    return mount("anywidget", payload, words, state.get("picture", ""))
+    bundle = mount("anywidget", payload, words, state.get("picture", ""))
+    return {**bundle, "text/html": carry(state["_esm"], page) + bundle["text/html"]}
+
+
+def _name(module: str) -> str:
+    return hashlib.sha256(module.encode()).hexdigest()[:16]
+
+
+def carry(module: str, page: Page) -> str:
+    """The text of an ES module as HTML, the first time that the page needs it; nothing after that."""
+    name = _name(module)
+    if name in page.modules:
+        return ""
+    page.modules.add(name)
+    return f'<script type="application/json" class="viz-module" data-module="{name}">{_json(module)}</script>'
 
 
 def _plotly(figure: dict[str, Any], warn: Callable[[str], None]) -> dict[str, str]:

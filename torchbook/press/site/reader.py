@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from torchbook.press.normal import WIDGET_STATE
-from torchbook.press.site.mount import static_output
+from torchbook.press.site.mount import Page, static_output
 
 _log = logging.getLogger(__name__)
 Warn = Callable[[str, str, int], None]
@@ -59,7 +59,7 @@ def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
     lines = page.metadata.get("source_map") or [1] * len(page.cells)
     cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
     ran = [c for c in done.cells if c.cell_type == "code" and "injected-parameters" not in c.metadata.get("tags", [])]
-    models = done.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    shared = Page(done.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
     for number, (cell, line) in enumerate(cells):
         if number >= len(ran) or cell.source.strip() != ran[number].source.strip():
             warn(
@@ -68,14 +68,14 @@ def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
                 line,
             )
             return page
-        _fill(cell, ran[number], line, models, warn)
+        _fill(cell, ran[number], line, shared, warn)
     if len(ran) > len(cells):
         warn("stale", "papermill ran more cells than the page has: run the chapter again", lines[-1] if lines else 1)
     page.metadata["language_info"] = done.metadata.get("language_info", {})
     return page
 
 
-def _fill(cell: NotebookNode, ran: NotebookNode, line: int, models: dict[str, Any], warn: Warn) -> None:
+def _fill(cell: NotebookNode, ran: NotebookNode, line: int, page: Page, warn: Warn) -> None:
     tags = set(cell.metadata.get("tags", []))
     hidden = bool({"remove-output", "remove-cell"} & tags)
     for output in ran.outputs:
@@ -92,7 +92,9 @@ def _fill(cell: NotebookNode, ran: NotebookNode, line: int, models: dict[str, An
             warn("static", what, line)
 
     cell.execution_count = ran.execution_count
-    cell.outputs = [static_output(output, models, say) for output in ran.outputs]
+    # What is not shown cannot carry a module for the figures below.
+    shared = Page(page.models) if hidden else page
+    cell.outputs = [static_output(output, shared, say) for output in ran.outputs]
 
 
 def _picture_without_words(cell: NotebookNode, output: NotebookNode) -> bool:

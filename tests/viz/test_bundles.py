@@ -1,0 +1,74 @@
+"""The bundled modules: what ships is what the source makes, small, and on its own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NAMES = ("stride", "autograd", "playground")
+SMALL = 60 * 1024
+SOURCE = Path("torchbook/viz/src")
+STATIC = Path("torchbook/viz/static")
+
+
+def _skip(reason: str) -> None:
+    if os.environ.get("TORCHBOOK_REQUIRE_NPM") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def _installed(tools: Path, manifest: Path) -> bool:
+    """Is every package there in the very version that the manifest names?"""
+    for name, version in json.loads(manifest.read_text())["devDependencies"].items():
+        found = tools / "node_modules" / name / "package.json"
+        if not found.is_file() or json.loads(found.read_text())["version"] != version:
+            return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def tools(repo: Path) -> Path:
+    """Folder in which npm has installed the bundler and what is bundled, as `make viz` does."""
+    if shutil.which("npm") is None:
+        _skip("npm is not installed")
+    folder, manifest = repo / ".cache" / "npm", repo / SOURCE / "package.json"
+    if not _installed(folder, manifest):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(repo / SOURCE / name, folder)
+        command = ["npm", "ci", "--prefix", str(folder), "--no-audit", "--no-fund"]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if ran.returncode:
+            _skip(f"npm cannot install the bundler: {ran.stderr.strip()[-300:]}")
+    return folder
+
+
+def test_bundles_are_what_the_source_makes(repo: Path, tools: Path, tmp_path: Path) -> None:
+    modules = tools / "node_modules"
+    path = f"{modules / '.bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "NODE_PATH": str(modules), "PATH": path}
+    command = ["npm", "run", "--silent", "build", "--", f"--outdir={tmp_path}"]
+    ran = subprocess.run(command, cwd=repo / SOURCE, env=environment, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    stale = [n for n in NAMES if (tmp_path / f"{n}.js").read_bytes() != (repo / STATIC / f"{n}.js").read_bytes()]
+    assert not stale, "bundled from older source: make viz"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bundle_is_small(repo: Path, name: str) -> None:
+    assert len(gzip.compress((repo / STATIC / f"{name}.js").read_bytes(), 6)) <= SMALL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bundle_stands_alone_and_evaluates_no_text(repo: Path, name: str) -> None:
+    text = (repo / STATIC / f"{name}.js").read_text(encoding="utf-8")
+    forbidden = [r"\bimport\s*[\"'({]", r"\brequire\(", r"\beval\(", r"new Function\b", r"\bfetch\(", r"XMLHttpRequest"]
+    assert [pattern for pattern in forbidden if re.search(pattern, text)] == []
+    assert set(re.findall(r"https?://[\w./-]+", text)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}

@@ -1,0 +1,226 @@
+"""The core that all visualizers share: controls, keys, copying, links and motion, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import playwright
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.viz.conftest import violations
+
+CORE = Path("torchbook/viz/src/core")
+Try = Callable[..., Page]
+
+
+@pytest.fixture
+def trial(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Try]:
+    """A page on which `script` runs with every export of the core in scope as `core`, and `el` to draw into."""
+    contexts = []
+
+    def tried(script: str, *, mount: bool = True, hash: str = "", **options: Any) -> Page:
+        # One module without imports, as a bundle is: a page opened as a file cannot import its neighbours.
+        bundle = _in_one(repo / CORE)
+        figure = '<figure class="viz-mount"><div id="el"></div></figure>' if mount else '<div id="el"></div>'
+        head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Core</title>'
+        html = tmp_path / "page.html"
+        html.write_text(
+            f"{head}<main><h1>Core</h1>{figure}</main>"
+            f'<script type="module">{bundle}\nconst el = document.getElementById("el");\n{script}\n'
+            "document.body.dataset.done = '1';</script></html>",
+            encoding="utf-8",
+        )
+        context = browser.new_context(**{"reduced_motion": "reduce", **options})
+        contexts.append(context)
+        context.set_default_timeout(5000)
+        page = context.new_page()
+        page.goto(html.as_uri() + hash)
+        page.locator("body[data-done]").wait_for(state="attached")
+        return page
+
+    yield tried
+    for context in contexts:
+        context.close()
+
+
+def _in_one(folder: Path) -> str:
+    """The core's modules in one scope, without their imports and exports."""
+    parts = []
+    for name in ["dom", "motion", "controls", "copy", "permalink", "style", "shell"]:
+        lines = (folder / f"{name}.js").read_text(encoding="utf-8").splitlines()
+        kept = [line.removeprefix("export ") for line in lines if not line.startswith("import ")]
+        parts.append("\n".join(kept))
+    return "\n".join(parts)
+
+
+MODEL = """
+const data = { words: "" }, heard = {};
+const model = {
+  get: (k) => data[k], save_changes() { data.saved = (data.saved || 0) + 1; },
+  set(k, v) { data[k] = v; (heard[`change:${k}`] || []).forEach((f) => f()); },
+  on: (k, f) => (heard[k] = [...(heard[k] || []), f]), off: (k, f) => (heard[k] = heard[k].filter((g) => g !== f)),
+};
+"""
+
+
+def test_toolbar_is_one_tab_stop(trial: Try) -> None:
+    page = trial("""const [a, b, c, after] = ["a", "b", "c", "after"].map((t) => button(t, () => {}));
+      el.append(toolbar("Tools", [a, b, c]), after)""")
+    focused = "document.activeElement.textContent"
+    page.keyboard.press("Tab")
+    seen = []
+    for key in ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End", "Tab", "Shift+Tab"]:
+        page.keyboard.press(key)
+        seen.append(page.evaluate(focused))
+    assert seen == ["b", "c", "a", "c", "a", "c", "after", "c"]
+
+
+def test_disabled_button_keeps_the_focus_and_does_nothing(trial: Try) -> None:
+    page = trial("window.n = 0; const b = button('go', () => { n += 1; b.disable(true) }); el.append(b)")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("[n, document.activeElement.textContent]") == [1, "go"]
+
+
+def test_controls_have_names_and_values(trial: Try) -> None:
+    page = trial("""
+      const show = (v) => (document.title = String(v));
+      el.append(slider({label: "rate", min: 0, max: 10, value: 4, format: (v) => `${v} per step`, oninput: show}),
+        select({label: "kind", options: ["a", {label: "Bee", value: "b"}], value: "b", onchange: show}),
+        field({label: "text", value: "x", oninput: show}), number({label: "count", value: 3, oninput: show}),
+        toggle("loud", true, show))""")
+    slider = page.get_by_role("slider", name="rate")
+    expect(slider).to_have_attribute("aria-valuetext", "4 per step")
+    slider.press("ArrowRight")
+    expect(page).to_have_title("5")
+    expect(page.get_by_role("combobox", name="kind")).to_have_value("b")
+    page.get_by_role("textbox", name="text").fill("y")
+    expect(page).to_have_title("y")
+    page.get_by_role("spinbutton", name="count").fill("")
+    expect(page).to_have_title("null")
+    page.get_by_role("button", name="loud", pressed=True).click()
+    expect(page).to_have_title("false")
+    assert violations(page) == []
+
+
+def test_field_announces_its_error(trial: Try) -> None:
+    page = trial("""const check = (v) => box.update({error: v ? "" : "a number, please"});
+      const box = field({label: "size", value: "", oninput: check});
+      el.append(box)""")
+    box = page.get_by_role("textbox", name="size")
+    box.fill("1")
+    box.fill("")
+    expect(page.get_by_role("alert")).to_have_text("a number, please")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(box).to_have_accessible_description("a number, please")
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["clipboard", "without a clipboard"])
+def test_copy_button_says_that_it_copied(trial: Try, broken: bool) -> None:
+    deny = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: () => Promise.reject(new Error('no'))}});"
+    page = trial(f"{deny if broken else ''} el.append(copyButton('Copy', () => 'x = 1'))")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("status")).to_have_text("Copied")
+    page.evaluate("el.append(Object.assign(document.createElement('textarea'), {id: 'into'}))")
+    page.locator("#into").press("Control+v")
+    assert page.locator("#into").input_value() == "x = 1"
+
+
+LINK = "permalink({key: 'fig', el, get: () => ({a: [1, 'é']}), put: (v) => (document.title = JSON.stringify(v))})"
+
+
+@pytest.mark.parametrize(
+    ("hash", "title"),
+    [("#tbviz-fig:word", '"word"'), ("#tbviz-other:word", "Core"), ("#tbviz-fig=!", "Core"), ("", "Core")],
+)
+def test_link_is_applied_to_its_figure(trial: Try, hash: str, title: str) -> None:
+    expect(trial(f"el.append({LINK})", hash=hash)).to_have_title(title)
+
+
+def test_link_carries_any_value_and_follows_the_address(trial: Try) -> None:
+    page = trial(f"window.made = hashOf('fig', {{a: [1, 'é']}}); el.append({LINK})")
+    page.evaluate("location.hash = made")
+    expect(page).to_have_title('{"a":[1,"é"]}')
+
+
+def test_link_hides_where_there_is_no_page_of_the_book(trial: Try) -> None:
+    page = trial(f"el.append({LINK})", mount=False, hash="#tbviz-fig:word")
+    assert page.get_by_role("button").count() == 0
+    expect(page).to_have_title("Core")
+
+
+def test_shell_bonds_to_the_traits_and_lets_go(trial: Try) -> None:
+    page = trial(f"""{MODEL}
+      const ui = shell({{model, el, title: "Trial", describe: "How to use it."}});
+      const seen = [];
+      ui.on("x", (v) => seen.push(v));
+      ui.set({{x: 1}});
+      ui.say("one");
+      window.before = [seen.slice(), data.words, data.saved, el.querySelector("[aria-live]").textContent];
+      ui.cleanup();
+      model.set("x", 2);
+      window.after = [seen.slice(), el.childElementCount];""")
+    assert page.evaluate("before") == [[1], "one", 2, "one"]
+    assert page.evaluate("after") == [[1], 0]
+
+
+def test_shell_keeps_keys_from_the_notebook(trial: Try) -> None:
+    page = trial(f"""{MODEL} window.heard = [];
+      addEventListener("keydown", (e) => heard.push(e.key));
+      shell({{model, el, title: "Trial"}}).controls.append(button("b", () => {{}}))""")
+    page.get_by_role("button", name="b").press("ArrowDown")
+    assert page.evaluate("heard") == []
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_animation_respects_the_wish_for_less_motion(trial: Try, motion: Any) -> None:
+    page = trial(
+        "window.steps = []; animate({ms: 120, step: (t) => steps.push(t), done: () => (document.title = 'done')})",
+        reduced_motion=motion,
+    )
+    expect(page).to_have_title("done")
+    steps = page.evaluate("steps")
+    assert steps[-1] == 1
+    assert steps == sorted(steps)
+    assert (len(steps) == 1) == (motion == "reduce")
+
+
+def _contrast(one: str, two: str) -> float:
+    def light(color: str) -> float:
+        digits = color.lstrip("#")
+        digits = "".join(c * 2 for c in digits) if len(digits) == 3 else digits
+        parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    bright, dark = sorted([light(one), light(two)], reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["LIGHT", "DARK"])
+def test_colours_have_contrast(repo: Path, theme: str) -> None:
+    source = (repo / CORE / "style.js").read_text(encoding="utf-8")
+    block = source.split(f"const {theme} = `")[1].split("`")[0]
+    colors = dict(entry.split(":") for entry in block.replace("\n", "").split(";") if entry.startswith("--tb-"))
+    hues = ["accent", "warm", "good", "bad", "violet"]
+    texts = [("fg", "bg"), ("fg", "fill"), ("muted", "bg"), ("muted", "fill"), ("on-accent", "accent")]
+    texts += [pair for hue in hues for pair in [(hue, "bg"), (hue, f"{hue}-soft"), ("fg", f"{hue}-soft")]]
+    low = {(a, b): _contrast(colors[f"--tb-{a}"], colors[f"--tb-{b}"]) for a, b in texts}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 4.5} == {}
+    assert _contrast(colors["--tb-edge"], colors["--tb-bg"]) >= 3
+
+
+def test_core_needs_no_document_to_load(repo: Path) -> None:
+    node = Path(playwright.__file__).parent / "driver" / "node"
+    address = json.dumps((repo / CORE / "index.js").as_uri())
+    script = f"import * as core from {address}; console.log(Object.keys(core).length)"
+    command = [str(node), "--input-type=module", "-e", script]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) > 10

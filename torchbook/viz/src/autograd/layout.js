@@ -1,0 +1,54 @@
+/*! Layout by @dagrejs/dagre and @dagrejs/graphlib, MIT licence, Copyright (c) 2012-2014 Chris Pettitt */
+/** Where the nodes of a graph stand. No DOM. */
+
+import { Graph, layout as dagre } from "@dagrejs/dagre";
+
+/**
+ * @param {Array<{width: number, height: number}>} boxes
+ * @param {Array<{from: number, to: number}>} edges drawn from `from` (earlier) to `to` (later); parallel edges are kept
+ * @param {{across?: boolean, near?: number, far?: number}} [options] `across` runs left to right instead of downwards
+ * @returns {{boxes: Array<{x: number, y: number, width: number, height: number}>, edges: Array<Array<{x, y}>>,
+ *   width: number, height: number}} centres of the boxes, and the points of each edge
+ */
+export function layout(boxes, edges, { across = false, near = 22, far = 46 } = {}) {
+  const graph = new Graph({ multigraph: true });
+  graph.setGraph({ rankdir: across ? "LR" : "TB", nodesep: near, edgesep: near * 0.6, ranksep: far, marginx: 14, marginy: 14 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  boxes.forEach(({ width, height }, i) => graph.setNode(String(i), { width, height }));
+  edges.forEach(({ from, to }, i) => graph.setEdge(String(from), String(to), { width: 1, height: 1 }, String(i)));
+  dagre(graph);
+  const placed = boxes.map((_, i) => {
+    const { x, y, width, height } = graph.node(String(i));
+    return { x, y, width, height };
+  });
+  const lines = edges.map(({ from, to }, i) => graph.edge(String(from), String(to), String(i)).points.map(({ x, y }) => ({ x, y })));
+  const { width, height } = graph.graph();
+  return { boxes: placed, edges: lines, width, height };
+}
+
+/** A smooth path through points. */
+export function curve(points) {
+  const at = ({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  if (points.length < 3) return `M${points.map(at).join("L")}`;
+  let path = `M${at(points[0])}`;
+  for (let i = 1; i < points.length - 2; i += 1) {
+    const middle = { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
+    path += `Q${at(points[i])} ${at(middle)}`;
+  }
+  return `${path}Q${at(points[points.length - 2])} ${at(points[points.length - 1])}`;
+}
+
+/** The box that lies next in a direction, or undefined; `of` is an index, `boxes` the placed boxes. */
+export function neighbour(boxes, of, [dx, dy]) {
+  const from = boxes[of];
+  let best;
+  let least = Infinity;
+  boxes.forEach((box, i) => {
+    const along = (box.x - from.x) * dx + (box.y - from.y) * dy;
+    if (i === of || along < 4) return;
+    const beside = Math.abs((box.x - from.x) * dy) + Math.abs((box.y - from.y) * dx);
+    const cost = along + 2.5 * beside;
+    if (cost < least) [best, least] = [i, cost];
+  });
+  return best;
+}

@@ -1,0 +1,8 @@
+/** What all figures share. Each figure's module imports from here and is bundled with it into one file. */
+
+export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
+export { copyButton, copyText } from "./copy.js";
+export { h, replace, s, uid } from "./dom.js";
+export { animate, still } from "./motion.js";
+export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
+export { shell } from "./shell.js";

@@ -1,0 +1,62 @@
+/**
+ * Style of all figures, injected once in each root, so that it is the same on the page, in Jupyter and in Colab's frame.
+ *
+ * Colours are variables: `--tb-bg`, `--tb-fg`, `--tb-muted`, `--tb-line` (decoration), `--tb-edge` (3:1, edges of controls), `--tb-fill`
+ * (panels), and hues `accent`, `warm`, `good`, `bad`, `violet`: `--tb-<hue>` is text on `--tb-bg` or on `--tb-<hue>-soft`.
+ */
+
+const LIGHT = `color-scheme:light;
+--tb-bg:#fff;--tb-fg:#1b1f24;--tb-muted:#57606a;--tb-line:#d3d9df;--tb-edge:#7d8791;--tb-fill:#f4f6f8;
+--tb-accent:#0b57a4;--tb-accent-soft:#dcebfb;--tb-on-accent:#fff;--tb-warm:#974205;--tb-warm-soft:#fde9d8;
+--tb-good:#14653a;--tb-good-soft:#dbf3e4;--tb-bad:#a81c2b;--tb-bad-soft:#fde3e5;--tb-violet:#653a99;--tb-violet-soft:#ece2f9;`;
+
+const DARK = `color-scheme:dark;
+--tb-bg:#15181c;--tb-fg:#e7eaed;--tb-muted:#a7b0ba;--tb-line:#373e46;--tb-edge:#7f8a95;--tb-fill:#1e2329;
+--tb-accent:#86bdff;--tb-accent-soft:#16385c;--tb-on-accent:#0d1a28;--tb-warm:#ffb784;--tb-warm-soft:#4a2c15;
+--tb-good:#84dda8;--tb-good-soft:#163c28;--tb-bad:#ffa0a6;--tb-bad-soft:#4e1d22;--tb-violet:#d0b0ff;--tb-violet-soft:#382754;`;
+
+const inside = (...marks) => marks.map((mark) => `${mark} .tbviz`).join(",");
+
+export const CSS = `
+.tbviz{${LIGHT}}
+@media (prefers-color-scheme:dark){.tbviz{${DARK}}}
+${inside("[data-theme=light]", "[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]")}{${LIGHT}}
+${inside("[data-theme=dark]", "[data-jp-theme-light=false]", ".vscode-dark", ".vscode-high-contrast:not(.vscode-high-contrast-light)", "html[theme=dark]")}{${DARK}}
+.tbviz,.tbviz *{box-sizing:border-box}
+.tbviz{container-type:inline-size;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:10px;
+padding:.85rem;margin:.75rem 0;max-width:100%;font-size:.9375rem;line-height:1.45;display:flex;flex-direction:column;gap:.7rem;text-align:left}
+.tbviz p{margin:0}
+.tbviz [hidden]{display:none!important}
+.tbviz code,.tbviz pre,.tbviz .tbviz-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;font-size:.9em;
+color:inherit;background:none;border:0;padding:0;margin:0}
+.tbviz-controls{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:flex-end}
+.tbviz-stage{min-width:0;max-width:100%;overflow-x:auto}
+.tbviz-stage svg{max-width:100%;display:block}
+.tbviz-words{color:var(--tb-fg);font-size:.88em;overflow-wrap:anywhere}
+.tbviz-help{color:var(--tb-muted);font-size:.86em}
+.tbviz-button,.tbviz select,.tbviz input[type=text],.tbviz input[type=number]{font:inherit;font-size:.92em;line-height:1.3;min-height:1.9rem;min-width:1.9rem;
+color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.2rem .6rem;margin:0;box-shadow:none;max-width:100%}
+.tbviz-button{cursor:pointer;touch-action:manipulation}
+.tbviz-button:hover{background:var(--tb-fill);border-color:var(--tb-fg)}
+.tbviz-button[aria-pressed=true]{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent);font-weight:600}
+.tbviz-button[aria-disabled=true]{color:var(--tb-muted);border-style:dashed;cursor:default;background:none}
+.tbviz-primary:not([aria-disabled=true]){background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent);font-weight:600}
+.tbviz-primary:not([aria-disabled=true]):hover{background:var(--tb-accent);filter:brightness(1.12)}
+.tbviz-quiet{border-color:transparent;background:none}
+.tbviz :focus-visible{outline:3px solid var(--tb-accent);outline-offset:2px;border-radius:6px}
+.tbviz-toolbar{display:flex;flex-wrap:wrap;gap:.35rem}
+.tbviz-field{display:inline-flex;flex-direction:column;gap:.1rem;min-width:0;max-width:100%}
+.tbviz-field>label{font-size:.8em;color:var(--tb-muted);margin:0}
+.tbviz-slider{display:grid;grid-template-columns:minmax(4.5rem,auto) minmax(5rem,1fr) minmax(2.2rem,auto);gap:.5rem;align-items:center;min-height:1.9rem}
+.tbviz-slider>label{margin:0;font-size:.92em}
+.tbviz-slider>input{width:100%;min-width:0;height:1.6rem;margin:0;accent-color:var(--tb-accent)}
+.tbviz-slider>output{font-variant-numeric:tabular-nums;text-align:right}
+.tbviz-error{color:var(--tb-bad);font-size:.9em;overflow-wrap:anywhere}
+.tbviz-error:empty,.tbviz-status:empty{display:none}
+.tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}
+.tbviz-copy{display:inline-flex;flex-wrap:wrap;gap:.4rem;align-items:center}
+.tbviz-status{color:var(--tb-good);font-size:.86em;overflow-wrap:anywhere;user-select:all}
+@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}}
+@media print{.tbviz-controls,.tbviz-help{display:none}}
+@media (forced-colors:active){.tbviz-button[aria-pressed=true]{border-width:3px}}
+`;

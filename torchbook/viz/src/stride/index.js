@@ -1,0 +1,332 @@
+/** StrideExplorer: logical elements above the storage they lie in, joined; real operations between them. */
+
+import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { operations, parseList } from "./form.js";
+import { dtypes, script } from "./model.js";
+import { logicalGrid, memory } from "./panels.js";
+import * as programs from "./program.js";
+import { factsOf, listingOf, readersOf, refusalOf, sumOf } from "./readout.js";
+import { CSS } from "./style.js";
+import { tabs, walker, writer } from "./tools.js";
+import { glide, wires } from "./wires.js";
+
+const { aliases, fits, index, presets, run, sharesFirst } = programs;
+const INPUTS = ["shape", "dtype", "ops", "attempt"];
+const HELP =
+  "Point at an element, or tab into the grid and move with the arrow keys " +
+  "(Page Up and Page Down for the outer dimension, with Shift for the outermost).";
+const GLIDES = 128; // elements that move at once
+
+const sorted = (_, value) =>
+  value && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort())
+    : value;
+const same = (a, b) => JSON.stringify(a, sorted) === JSON.stringify(b, sorted);
+const product = (shape) => shape.reduce((a, b) => a * b, 1);
+
+/** The element that is worked out when nobody has chosen one. */
+const firstChoice = ({ shape }) => (product(shape) === 0 ? null : shape.map((size) => Math.min(1, size - 1)));
+
+/** The program that the traits hold, and changes to it. Nothing here draws. */
+function session(ui, model) {
+  const read = () => Object.fromEntries(INPUTS.map((name) => [name, model.get(name)]));
+  let program = { ...run(read()), ...read() };
+
+  const selected = () => (fits(program.state, model.get("selected")) ? model.get("selected") : null);
+
+  /** Sets the inputs, and with them all that follows. */
+  function commit(change) {
+    const next = { ...read(), attempt: null, ...change };
+    const after = run(next);
+    const { shape: size, stride, offset } = after.state;
+    const here = selected() ?? program.state.shape.map(() => 0);
+    ui.set({
+      ...Object.fromEntries(INPUTS.map((name) => [name, next[name]])),
+      selected: change.selected === undefined ? programs.follow(program.state, after.state, here) : change.selected,
+      size,
+      stride,
+      offset,
+      contiguous: programs.isContiguous(after.state),
+      shares: sharesFirst(after),
+      error: after.error?.error ?? "",
+    });
+  }
+  const ops = () => model.get("ops");
+  return {
+    get: () => program,
+    refresh: () => (program = { ...run(read()), ...read() }),
+    selected,
+    select: (at) => same(at, model.get("selected")) || ui.set({ selected: at }),
+    apply(op) {
+      const done = run({ ...read(), attempt: op });
+      commit(done.error ? { attempt: op } : { ops: [...ops(), { name: op.name, args: done.state.ops.at(-1).args }] });
+    },
+    replaceLast: (op) => commit({ ops: [...(ops().at(-1)?.name === op.name ? ops().slice(0, -1) : ops()), op] }),
+    undo: () => commit(model.get("attempt") ? {} : { ops: ops().slice(0, -1) }),
+    write: (at, value) => commit({ ops: [...ops(), { name: "write", args: { index: [...at], value } }], selected: at }),
+    start(given) {
+      const next = { dtype: "float32", ops: [], attempt: null, ...given };
+      const { state } = run(next);
+      commit({ ...next, selected: fits(state, given.selected) ? given.selected : firstChoice(state) });
+    },
+    atStart: () => !ops().length && !model.get("attempt"),
+    preset() {
+      const now = [program.shape, program.ops, program.attempt ?? null, program.dtype];
+      const is = ({ shape, ops: all, attempt = null }) => same([shape, all, attempt, "float32"], now);
+      return Object.keys(presets).find((name) => is(presets[name]));
+    },
+    state: () => ({ ...read(), selected: model.get("selected") }),
+  };
+}
+
+/** The two pictures with the sum between them; `point` says what the pointer or the keyboard is on. */
+function pictures(now) {
+  let pointed = null; // {at} or {place}
+  let written = null; // {place, readers} of the last write
+  let drawn = null; // the state that the pictures show
+  let walking = false; // while the walk is shown there are no wires
+  const point = (what) => {
+    pointed = what;
+    mark();
+  };
+  const onPlace = (place) => point(place === null ? null : { place });
+  const grid = logicalGrid({
+    onselect: (at) => {
+      now.select(at);
+      point(null);
+    },
+    onpoint: (at) => point(at && { at }),
+  });
+  const store = memory({
+    onpoint: onPlace,
+    onfocus: onPlace,
+    onselect: (place) => {
+      const readers = aliases(now.get().state).get(place);
+      if (readers) now.select(readers[0]);
+      onPlace(place);
+    },
+  });
+  const sum = h("div", { class: "sx-sum" });
+  const node = h("div", { class: "sx" }, grid.node, sum, store.node);
+  const join = wires(node, { cellOf: grid.cellOf, slot: store.slot });
+  node.prepend(join.node);
+
+  function mark() {
+    const { state } = now.get();
+    const at = pointed?.place !== undefined ? null : fits(state, pointed?.at) ? pointed.at : now.selected();
+    const place = pointed?.place ?? (at && index(state, at));
+    const readers = place === null ? [] : (aliases(state).get(place) ?? []);
+    grid.mark({ main: at, also: readers, wrote: written?.readers });
+    store.mark({ main: place, wrote: written?.place });
+    if (at) replace(sum, sumOf(state, at));
+    else if (place !== null) replace(sum, readersOf(state, place));
+    else replace(sum, h("p", { class: "small" }, "There is no element to point at."));
+    const others = readers.filter((one) => !same(one, at));
+    join.join(at ? [at, ...others] : readers, walking ? null : place);
+  }
+
+  function draw() {
+    const { state } = now.get();
+    const looks = ({ shape, stride, offset, storageId, storage }) => [shape, stride, offset, storageId, storage];
+    const fresh = !drawn || !same(looks(drawn), looks(state));
+    const hadFocus = grid.hasFocus();
+    if (fresh) {
+      const stays = drawn && drawn.storageId === state.storageId && grid.all().size <= GLIDES;
+      const placed = (of) => () =>
+        [...grid.all()].map(([name, cell]) => [index(of, name ? name.split(",").map(Number) : []), cell]);
+      const settle = stays ? glide(node, placed(drawn), placed(state)) : () => {};
+      pointed = null;
+      grid.draw(state);
+      store.draw(state);
+      settle();
+      drawn = state;
+    }
+    const at = now.selected();
+    grid.rove(at);
+    if (hadFocus && fresh && at) grid.cellOf(at).focus({ preventScroll: true });
+    mark();
+    return fresh;
+  }
+
+  /** Marks the elements visited so far and the last one; null ends the walk. */
+  function showWalk(step) {
+    const cells = [...grid.all().values()];
+    for (const one of [...cells, ...store.slots()]) one.classList.remove("walked", "step");
+    for (const line of store.lines()) line.classList.remove("hot");
+    walking = Boolean(step);
+    mark();
+    if (!step) return;
+    const order = step.kind === "row" ? cells : columnwise(cells, now.get().state.shape);
+    const visited = [order, step.order.map(store.slot)].map((all) => all.slice(0, step.upTo));
+    for (const one of visited.flat()) one.classList.add("walked");
+    for (const all of visited) all.at(-1)?.classList.add("step");
+    store.line(step.lines[step.upTo - 1])?.classList.add("hot");
+  }
+
+  return {
+    node,
+    draw,
+    showWalk,
+    wrote: (what) => (written = what),
+    mark,
+    cleanup: join.cleanup,
+  };
+}
+
+/** Cells, given in row-major order, in column-major order. */
+function columnwise(cells, shape) {
+  return cells.map((_, n) => {
+    let rest = n;
+    const at = shape.map((size) => {
+      const i = rest % size;
+      rest = Math.floor(rest / size);
+      return i;
+    });
+    return cells[at.reduce((flat, i, d) => flat * shape[d] + i, 0)];
+  });
+}
+
+/** The fields for the first tensor. */
+function firstTensor(now) {
+  const problem = (shape) => {
+    if (!shape || shape.some((n) => n < 0)) return "sizes, separated by commas";
+    const large = shape.length > programs.RANK || product(shape) > programs.LIMIT;
+    return large ? `at most ${programs.RANK} dimensions and ${programs.LIMIT} elements` : "";
+  };
+  const shape = field({
+    label: "shape of the first tensor",
+    size: 10,
+    oninput: (text) => {
+      const sizes = parseList(text);
+      shape.update({ error: problem(sizes) });
+      if (!problem(sizes)) now.start({ shape: sizes, dtype: now.get().dtype });
+    },
+  });
+  const dtype = select({
+    label: "dtype",
+    options: dtypes,
+    value: now.get().dtype,
+    onchange: (name) => now.start({ shape: now.get().shape, dtype: name }),
+  });
+  const refresh = () => {
+    const typing = shape.input.getRootNode().activeElement === shape.input;
+    if (!typing) shape.update({ value: now.get().shape.join(", "), error: "" });
+    dtype.update({ value: now.get().dtype });
+  };
+  return { nodes: [shape, dtype], refresh };
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Stride explorer", describe: HELP });
+  ui.css(CSS);
+  const now = session(ui, model);
+  const view = pictures(now);
+  ui.defer(view.cleanup);
+
+  // Every change but a write lifts the marks that the last write left.
+  const lifting =
+    (act) =>
+    (...given) => {
+      view.wrote(null);
+      writing.clear();
+      act(...given);
+    };
+  const forms = operations({ get: now.get, apply: lifting(now.apply), replaceLast: lifting(now.replaceLast) });
+  const first = firstTensor({ ...now, start: lifting(now.start) });
+  const writing = writer({
+    get: now.get,
+    selected: now.selected,
+    write(at, value) {
+      now.write(at, value);
+      drawAll();
+      const { state } = now.get();
+      const place = index(state, at);
+      const readers = aliases(state).get(place);
+      const inFirst = sharesFirst(now.get()) ? programs.readersInFirst(now.get(), place) : null;
+      view.wrote({ place, readers });
+      view.mark();
+      writing.tell(place, state.storage[place], readers, inFirst);
+    },
+  });
+  const walking = walker({
+    get: now.get,
+    show: view.showWalk,
+    begin: () => view.node.scrollIntoView({ block: "nearest" }),
+  });
+  ui.defer(walking.cancel);
+
+  const begin = lifting((given) => {
+    forms.close();
+    now.start(given);
+  });
+  const link = permalink({
+    key: keyOf(el, "stride", model.get("link")),
+    el,
+    get: () => now.preset() ?? now.state(),
+    put: (value) => {
+      if (Object.hasOwn(presets, value)) begin(presets[value]);
+      else if (programs.isProgram(value)) begin(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(presets).map(([name, preset]) =>
+    button(preset.label, () => {
+      begin(preset);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+
+  const note = h("p", { role: "status" });
+  const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
+  const refusal = h("div", { class: "sx-alert", role: "alert" });
+  const listing = h("ol", { class: "sx-program", "aria-label": "The program so far" });
+  const back = button("Undo", lifting(now.undo));
+  const reset = button("Start over", () => begin({ shape: now.get().shape, dtype: now.get().dtype }));
+  const copy = copyButton("Copy code", () => script(now.get().state));
+
+  let queued = false;
+  function drawAll() {
+    queued = false;
+    now.refresh();
+    const program = now.get();
+    const fresh = view.draw();
+    replace(facts, factsOf(program));
+    if (program.error || refusal.hasChildNodes()) replace(refusal, refusalOf(program));
+    replace(listing, listingOf(program));
+    for (const one of [back, reset]) one.disable(now.atStart());
+    forms.refresh();
+    first.refresh();
+    if (!writing.node.hidden) writing.refresh();
+    if (!walking.node.hidden && fresh) walking.refresh();
+    const preset = now.preset();
+    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = presets[preset]?.note ?? "";
+    note.hidden = !preset;
+    ui.say(programs.describe(program, now.selected()));
+  }
+  // Traits that change together are drawn once.
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && drawAll());
+    queued = true;
+  };
+  for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "sx-chips sx-tight" }, h("p", { class: "sx-head" }, "Start from"), toolbar("Presets", chips)),
+  );
+  const code = h("div", { class: "sx-row" }, toolbar("Program", [back, reset]), copy, link, first.nodes);
+  const tools = tabs("Tools", [
+    ["Write to an element", writing],
+    ["Walk through memory", walking],
+  ]);
+  const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, listing, code), tools);
+  const main = h("div", { class: "sx-main" });
+  ui.stage.replaceWith(main);
+  replace(ui.stage, h("div", { class: "sx" }, note, facts, refusal, view.node));
+  main.append(ui.stage, workshop);
+  drawAll();
+  return ui.cleanup;
+}
+
+export default { render };

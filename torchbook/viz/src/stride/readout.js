@@ -1,0 +1,140 @@
+/** What is written about a program beside its pictures: facts, the sum of an element's place, refusals, the listing. */
+
+import { h } from "../core/index.js";
+import { fate } from "./form.js";
+import { inHue } from "./panels.js";
+import { aliases, bytes, index, isContiguous, short, storageBytes, tuple } from "./program.js";
+
+const LETTERS = ["i", "j", "k", "l"];
+const NB = "\u00a0";
+const truth = (state) => (isContiguous(state) ? "True" : "False");
+const inHues = (list) => ["(", list.map((n, d) => [d ? ", " : "", inHue(d, n)]), list.length === 1 ? ",)" : ")"];
+
+function storageFact({ steps }) {
+  const last = steps.at(-1);
+  if (steps.length === 1) return "its own";
+  return last.op.name === "write" ? "written to" : fate(last);
+}
+
+/** Shape, stride and the rest, each with its value before the last operation where that was another. */
+export function factsOf(program) {
+  const { state, steps } = program;
+  const before = steps.at(-2)?.state ?? state;
+  const [size, stored] = [bytes(state), storageBytes(state)];
+  const fact = (name, value, was, now) => {
+    const old = was === now ? null : h("span", { class: "sx-value was" }, `was ${was}`);
+    return factBox(name, value, old, old !== null);
+  };
+  return [
+    fact("shape", inHues(state.shape), tuple(before.shape), tuple(state.shape)),
+    fact("stride", inHues(state.stride), tuple(before.stride), tuple(state.stride)),
+    fact("storage_offset", state.offset, before.offset, state.offset),
+    fact("is_contiguous()", truth(state), truth(before), truth(state)),
+    factBox("storage", storageFact(program), null, steps.at(-1).copied),
+    fact("bytes", size === stored ? size : `${size} (storage ${stored})`, bytes(before), size),
+  ];
+}
+
+const factBox = (name, value, old, fresh) =>
+  h(
+    "div",
+    { class: fresh ? "new" : "", role: "listitem" },
+    h("span", { class: "sx-name" }, name),
+    h("span", { class: "sx-value" }, value),
+    old,
+  );
+
+const mono = (...parts) => h("p", { class: "big" }, parts);
+const unbroken = (...parts) => h("span", {}, parts);
+
+/** Where the element `at` lies, with the numbers filled in. */
+export function sumOf(state, at) {
+  const place = index(state, at);
+  const last = at.length - 1;
+  const end = (d) => (d === last ? `]${NB}` : "");
+  const plus = `${NB}+${NB}`;
+  return [
+    mono(
+      unbroken(
+        "x[",
+        at.map((i, d) => [d ? ", " : "", inHue(d, i)]),
+        `]${NB}`,
+      ),
+      unbroken(`=${NB}storage[`, state.offset, end(-1)),
+      at.map((i, d) => unbroken(plus, inHue(d, i), "×", inHue(d, state.stride[d]), end(d))),
+      at.length > 0 && unbroken(`=${NB}storage[`, h("b", {}, place), `]${NB}`),
+      unbroken(`=${NB}`, h("b", {}, short(state.storage[place]))),
+    ),
+    h(
+      "p",
+      { class: "small tbviz-mono" },
+      "storage_offset",
+      at.map((_, d) => unbroken(plus, inHue(d, LETTERS[d]), "·", inHue(d, `stride[${d}]`))),
+    ),
+  ];
+}
+
+/** Which elements read a place of the storage. */
+export function readersOf(state, place) {
+  const readers = aliases(state).get(place) ?? [];
+  const some = readers.slice(0, 8).map((at) => `x[${at.join(", ")}]`);
+  const more = readers.length > 8 ? ` and ${readers.length - 8} more` : "";
+  return [
+    mono("storage[", h("b", {}, place), `] = ${short(state.storage[place])}`),
+    h("p", { class: "small" }, readers.length ? `read by ${some.join(", ")}${more}` : "no element of x reads it"),
+  ];
+}
+
+const isTorchs = (error) => error.type !== "figure" && error.type !== "unsupported";
+
+/** Torch's own words, and the dimensions that `view` cannot merge. */
+export function refusalOf({ error, state }) {
+  if (!error) return [];
+  const { shape, stride } = state;
+  const reason = ([a, b]) => {
+    const inner = `${shape[b]} × ${stride[b]} = ${shape[b] * stride[b]}`;
+    const steps = `one step of dimension ${a} is ${stride[a]} in memory, but all of dimension ${b} covers ${inner}`;
+    return h(
+      "p",
+      {},
+      "Dimensions ",
+      inHue(a, a),
+      " and ",
+      inHue(b, b),
+      ` cannot be merged: ${steps}. No single stride does both.`,
+    );
+  };
+  const torchs = isTorchs(error);
+  return [
+    h(
+      "div",
+      { class: "sx-refusal" },
+      h(
+        "p",
+        {},
+        h("strong", {}, torchs ? "torch refuses " : "Not drawn: "),
+        h("code", { class: "inline" }, error.code),
+      ),
+      h("code", {}, torchs ? `${error.type}: ${error.error}` : error.error),
+      (error.unmergeable ?? []).map(reason),
+    ),
+  ];
+}
+
+/** The program, one line an operation. */
+export function listingOf({ steps, error }) {
+  const line = ({ code, copied, op, state }) => {
+    if (!op) return h("li", {}, h("code", {}, `x = ${code}`));
+    if (op.name === "write") return h("li", {}, h("code", {}, code));
+    const tag = h("span", { class: copied ? "sx-tag copy" : "sx-tag" }, copied ? "copy" : "view");
+    return h("li", {}, h("code", {}, `x = ${code}`), tag, h("span", { class: "sx-cap" }, tuple(state.shape)));
+  };
+  const refused = () =>
+    h(
+      "li",
+      { class: "bad" },
+      h("code", {}, `x = ${error.code}`),
+      h("span", { class: "sx-tag bad" }, isTorchs(error) ? "refused" : "not drawn"),
+    );
+  return [...steps.map(line), ...(error ? [refused()] : [])];
+}
