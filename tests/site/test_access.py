@@ -20,10 +20,7 @@ CONTRAST = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 def _violations(page: Page, options: dict[str, object]) -> list[str]:
     """Findings of any impact, each with its first three elements."""
     found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
-    return [
-        f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}"
-        for one in found
-    ]
+    return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]
 
 
 def _narrow(page: Page, width: int) -> None:
