@@ -35,7 +35,8 @@ def plain(text: str, glued: Mapping[str, str], page_url: str) -> str:
         if new is not None:
             lines[start:end] = new.splitlines()
         elif token.type not in ("fence", "code_block", "math_block"):
-            lines[start:end] = _roles("\n".join(lines[start:end]), glued, page_url).splitlines()
+            # Not splitlines: the blank line that ends a list belongs to it.
+            lines[start:end] = _roles("\n".join(lines[start:end]), glued, page_url).split("\n")
     return "\n".join(lines).strip()
 
 
