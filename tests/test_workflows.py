@@ -49,7 +49,7 @@ def names(paths: list[Path]) -> list[str]:
 def give_up(reason: str) -> None:
     if os.environ.get("TORCHBOOK_REQUIRE_NPM"):
         pytest.fail(f"{reason}, and TORCHBOOK_REQUIRE_NPM is set")
-    pytest.skip(reason)
+    pytest.skip(reason=reason)
 
 
 def fetch(folder: Path) -> None:

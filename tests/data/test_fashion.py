@@ -23,7 +23,7 @@ def real_folder(repo: Path) -> Path:
     for folder in (GIVEN, beside):
         if folder and any(Path(folder).rglob(f"{IMAGES}*")):
             return Path(folder)
-    pytest.skip("FashionMNIST's files are neither in TORCHBOOK_DATA nor in ../shared/data beside the repository")
+    pytest.skip(reason="FashionMNIST's files are neither in TORCHBOOK_DATA nor in ../shared/data beside the repository")
 
 
 @pytest.fixture

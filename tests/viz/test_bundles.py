@@ -21,7 +21,7 @@ STATIC = Path("torchbook/viz/static")
 def _skip(reason: str) -> None:
     if os.environ.get("TORCHBOOK_REQUIRE_NPM") == "1":
         pytest.fail(reason)
-    pytest.skip(reason)
+    pytest.skip(reason=reason)
 
 
 def _installed(tools: Path, manifest: Path) -> bool:
