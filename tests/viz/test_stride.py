@@ -109,3 +109,10 @@ def test_without_torch_the_page_works_it_out() -> None:
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert ran.stdout == "torch.arange(6, dtype=torch.float32).reshape(2, 3), then t.\n", ran.stderr
+
+
+def test_picture_says_the_words_of_the_same_state() -> None:
+    explorer = StrideExplorer((2, 3))
+    explorer.selected = [1, 2]
+    label = ElementTree.fromstring(explorer.picture).attrib["aria-label"]
+    assert label == explorer.words

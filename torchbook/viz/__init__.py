@@ -1,7 +1,9 @@
 """Visualizers: the same object live in Jupyter, Colab and VS Code, and on the plain page without a kernel."""
 
 from torchbook.viz.autograd import AutogradExplorer
+from torchbook.viz.broadcast import BroadcastExplorer
+from torchbook.viz.floats import FloatExplorer
 from torchbook.viz.playground import AutogradPlayground
 from torchbook.viz.stride import StrideExplorer
 
-__all__ = ["AutogradExplorer", "AutogradPlayground", "StrideExplorer"]
+__all__ = ["AutogradExplorer", "AutogradPlayground", "BroadcastExplorer", "FloatExplorer", "StrideExplorer"]

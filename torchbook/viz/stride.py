@@ -239,7 +239,8 @@ class StrideExplorer(Visualizer):
             raise ValueError(f"torch does not refuse {attempt!r} here; put it in `ops`")
         if selected is not None:
             self.selected = list(selected)
-        self.words, self.picture = self._describe(), self._draw()
+        self.words = self._describe()
+        self.picture = self._draw()
         self.observe(self._renew, ["shape", "dtype", "ops", "attempt", "selected"])
 
     def _see(self) -> _Seen | None:
@@ -288,7 +289,8 @@ class StrideExplorer(Visualizer):
                 self.attempt = None
             if self.selected is None or not seen.has(self.selected):
                 self.set_trait("selected", [min(1, n - 1) for n in seen.size] if math.prod(seen.size) else None)
-        self.words, self.picture = self._describe(), self._draw()
+        self.words = self._describe()
+        self.picture = self._draw()
 
     def _origin(self) -> str:
         data = f"torch.arange({math.prod(self.shape)}, dtype=torch.{self.dtype})"

@@ -1,0 +1,180 @@
+/** BroadcastExplorer: shapes aligned from the right, what happens in each column, and the elements that meet. */
+
+import { button, copyButton, h, keyOf, permalink, replace, shell, toggle, toolbar } from "../core/index.js";
+import { describe, fits, inPlace, isGiven, names, outcome, product, script, spoken } from "./model.js";
+import { pictures } from "./picture.js";
+import presets from "./presets.json";
+import { memoryOf, refusal, verdict } from "./readout.js";
+import { CSS } from "./style.js";
+import { alignment } from "./table.js";
+
+const INPUTS = ["a", "b", "c", "op"];
+const HELP =
+  "Choose a size to change it; Delete takes the dimension away, + adds one. Point at an element, or tab into a grid " +
+  "and move with the arrow keys (Page Up and Page Down for the outer dimension, with Shift for the outermost).";
+
+const same = (x, y) => JSON.stringify(x) === JSON.stringify(y);
+
+/** The element that is worked out when nobody has chosen one. */
+const firstChoice = (shape) => (shape && product(shape) > 0 ? shape.map((n) => Math.min(1, n - 1)) : null);
+
+/** The state that the traits hold, and changes to it. Nothing here draws. */
+function session(ui, model) {
+  const get = () => Object.fromEntries(INPUTS.map((name) => [name, model.get(name)]));
+  const shape = () => outcome(get()).shape ?? null;
+  const selected = () => (fits(shape(), model.get("selected")) ? model.get("selected") : null);
+
+  /** Sets the inputs, and with them all that follows. */
+  function commit(change) {
+    const next = { ...get(), ...change };
+    const { shape: result = null, error = "" } = outcome(next);
+    const old = model.get("selected");
+    const kept = fits(result, old) ? old : firstChoice(result);
+    ui.set({
+      ...Object.fromEntries(INPUTS.map((name) => [name, next[name]])),
+      result,
+      error,
+      selected: fits(result, change.selected) ? change.selected : kept,
+    });
+  }
+  return {
+    get,
+    shape,
+    selected,
+    commit,
+    select: (at) => same(at, model.get("selected")) || ui.set({ selected: at }),
+    resize: (name, sizes) => commit({ [name]: sizes }),
+    start: ({ a, b, c = [], op, selected: at }) => commit({ a, b, c, op, selected: at }),
+    preset: () => Object.keys(presets).find((key) => isPreset(presets[key], get())),
+    state: () => ({ ...get(), selected: model.get("selected") }),
+  };
+}
+
+const isPreset = (preset, given) =>
+  preset.op === given.op && names(given).every((name) => same(preset[name], given[name]));
+
+/** The operation: its sign, and whether it is in place or a choice between two. */
+function operations(now) {
+  let sign = "+";
+  const kinds = [
+    ["out of place", () => sign],
+    ["in place", () => `${sign}=`],
+    ["where", () => "where"],
+  ].map(([label, op]) => {
+    const el = toggle("", false, () => {
+      now.commit({ op: op() });
+      draw();
+    });
+    el.title = label;
+    return { el, op };
+  });
+  const signs = ["+", "-", "*"].map((each) => {
+    const el = toggle(
+      spoken(each),
+      false,
+      () => {
+        sign = each;
+        const { op } = now.get();
+        if (op !== "where") now.commit({ op: inPlace(op) ? `${each}=` : each });
+        draw();
+      },
+      { name: { "+": "plus", "-": "minus", "*": "times" }[each] },
+    );
+    return { el, each };
+  });
+  const signBar = toolbar(
+    "Sign",
+    signs.map(({ el }) => el),
+  );
+  function draw() {
+    const { op } = now.get();
+    if (op !== "where") sign = op[0];
+    for (const one of kinds) {
+      const text = one.op();
+      one.el.textContent = text === "where" ? "where(c, a, b)" : `a ${spoken(text)} b`;
+      one.el.press(text === op);
+    }
+    for (const one of signs) one.el.press(one.each === sign);
+    signBar.hidden = op === "where";
+  }
+  return {
+    node: h(
+      "div",
+      { class: "bx-row bx-ops" },
+      toolbar(
+        "Operation",
+        kinds.map(({ el }) => el),
+      ),
+      signBar,
+    ),
+    draw,
+  };
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Broadcast explorer", describe: HELP });
+  ui.css(CSS);
+  const now = session(ui, model);
+  const table = alignment({ get: now.get, resize: now.resize });
+  const view = pictures(now);
+  const kinds = operations(now);
+
+  const link = permalink({
+    key: keyOf(el, "broadcast", model.get("link")),
+    el,
+    get: () => now.preset() ?? now.state(),
+    put: (value) => {
+      if (Object.hasOwn(presets, value)) now.start(presets[value]);
+      else if (isGiven(value)) now.start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(presets).map(([name, preset]) =>
+    button(preset.label, () => {
+      now.start(preset);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const copy = copyButton("Copy as PyTorch", () => script(now.get(), now.selected()));
+
+  const note = h("p", { role: "status" });
+  const gives = h("p", { class: "bx-verdict" });
+  const alert = h("div", { class: "bx-alert", role: "alert" });
+  const bytes = h("div", { class: "bx-memory" });
+
+  let queued = false;
+  function drawAll() {
+    queued = false;
+    const given = now.get();
+    kinds.draw();
+    table.draw();
+    replace(gives, verdict(given));
+    replace(alert, refusal(given));
+    view.draw();
+    replace(bytes, memoryOf(given));
+    const preset = now.preset();
+    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = presets[preset]?.note ?? "";
+    note.hidden = !preset;
+    ui.say(describe(given, now.selected()));
+  }
+  // Traits that change together are drawn once.
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && drawAll());
+    queued = true;
+  };
+  for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "bx-chips" }, h("p", { class: "bx-head" }, "Start from"), toolbar("Presets", chips)),
+  );
+  const left = h("div", { class: "bx" }, kinds.node, table.node);
+  const right = h("div", { class: "bx" }, gives, alert, view.node, bytes);
+  const main = h("div", { class: "bx-main" }, left, right);
+  replace(ui.stage, h("div", { class: "bx" }, note, main, h("div", { class: "bx-row" }, copy, link)));
+  drawAll();
+  return ui.cleanup;
+}
+
+export default { render };

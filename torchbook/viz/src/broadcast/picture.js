@@ -1,0 +1,322 @@
+/** The operands stretched to the result, and the result: small grids, each one tab stop. */
+
+import { h, replace } from "../core/index.js";
+import {
+  brackets,
+  broadcastStride,
+  element,
+  flat,
+  formula,
+  inPlace,
+  names,
+  product,
+  python,
+  tuple,
+  used,
+} from "./model.js";
+
+export const LIMIT = 128; // elements of a result that is drawn
+export const DRAWN = 4; // and its dimensions
+const MOVES = {
+  ArrowRight: [-1, 1],
+  ArrowLeft: [-1, -1],
+  ArrowDown: [-2, 1],
+  ArrowUp: [-2, -1],
+  PageDown: [-3, 1],
+  PageUp: [-3, -1],
+};
+
+export const canDraw = (shape) => shape.length <= DRAWN && product(shape) > 0 && product(shape) <= LIMIT;
+
+/** All indices of a shape, the last dimension fastest. */
+export const indices = (shape) =>
+  shape.reduce((all, n) => all.flatMap((at) => Array.from({ length: n }, (_, i) => [...at, i])), [[]]);
+
+const key = (at) => at.join(",");
+
+/** Where a key leads from `at`; null when it is not one that moves. */
+function moved(at, shape, event) {
+  const rank = shape.length;
+  const to = [...at];
+  if (event.key === "Home" || event.key === "End") {
+    shape.forEach((n, d) => {
+      if (event.ctrlKey || d === rank - 1) to[d] = event.key === "Home" ? 0 : n - 1;
+    });
+    return to;
+  }
+  const [from, by] = MOVES[event.key] ?? [];
+  if (!by) return null;
+  const d = rank === 1 && from === -2 ? 0 : rank + (from === -3 && event.shiftKey ? -4 : from);
+  if (d >= 0 && d < rank) to[d] = Math.min(shape[d] - 1, Math.max(0, to[d] + by));
+  return to;
+}
+
+/** Rows and columns of the last two dimensions in panels, these in rows of panels. */
+function nested(shape, cell) {
+  const rank = shape.length;
+  const rows = (before) => {
+    const lines = rank > 1 ? Array.from({ length: shape[rank - 2] }, (_, i) => [...before, i]) : [before];
+    const line = (at) => (rank ? Array.from({ length: shape[rank - 1] }, (_, j) => cell([...at, j])) : cell([]));
+    return h(
+      "div",
+      { class: "bx-rows", role: "rowgroup" },
+      lines.map((at) => h("div", { role: "row" }, line(at))),
+    );
+  };
+  if (rank < 3) return rows([]);
+  const panel = (before) =>
+    h(
+      "div",
+      { class: "bx-panel", role: "presentation" },
+      h("small", { class: "tbviz-mono", "aria-hidden": "true" }, `[${before.join(", ")}, :, :]`),
+      rows(before),
+    );
+  const band = (before) =>
+    h(
+      "div",
+      { class: "bx-band", role: "presentation" },
+      Array.from({ length: shape[before.length] }, (_, i) => panel([...before, i])),
+    );
+  return rank === 3 ? band([]) : Array.from({ length: shape[0] }, (_, i) => band([i]));
+}
+
+/**
+ * One grid.
+ * @param {{name: string, onpoint: (at: number[]|null) => void, onselect: (at: number[]) => void}} on
+ */
+function grid(on) {
+  const title = h("p", { class: "bx-head" });
+  const box = h("div", { class: "bx-grid" });
+  const node = h("div", { class: `bx-block bx-${on.name}` }, title, box);
+  let cells = new Map();
+  let shape = [];
+
+  const atOf = (target) => {
+    const text = target.closest?.("[data-at]")?.dataset.at;
+    return text === undefined ? null : text === "" ? [] : text.split(",").map(Number);
+  };
+  function draw(next, heading, look) {
+    shape = next;
+    cells = new Map();
+    replace(title, heading);
+    const cell = (at) => {
+      const { text, label, copy } = look(at);
+      const el = h(
+        "div",
+        {
+          class: `bx-cell${copy ? " copy" : ""}`,
+          role: "gridcell",
+          tabindex: -1,
+          "data-at": key(at),
+          "aria-label": label,
+        },
+        text,
+      );
+      cells.set(key(at), el);
+      return el;
+    };
+    replace(
+      box,
+      h(
+        "div",
+        { class: "bx-panels", role: "grid", "aria-label": `${on.name}, as it is in the result` },
+        nested(shape, cell),
+      ),
+    );
+    rove(shape.map(() => 0));
+  }
+  function rove(at) {
+    const to = (at && cells.get(key(at))) ?? cells.values().next().value;
+    for (const el of cells.values()) el.tabIndex = el === to ? 0 : -1;
+  }
+  /** `main` is framed, `also` framed by dashes; both are lists of indices. */
+  function mark(main, also = []) {
+    const [one, more] = [new Set(main.map(key)), new Set(also.map(key))];
+    for (const [name, el] of cells) {
+      el.classList.toggle("on", one.has(name));
+      el.classList.toggle("also", !one.has(name) && more.has(name));
+    }
+  }
+  const choose = (at) => {
+    rove(at);
+    on.onselect(at);
+  };
+  box.addEventListener("click", (event) => {
+    const at = atOf(event.target);
+    if (!at) return;
+    cells.get(key(at)).focus({ preventScroll: true });
+    choose(at);
+  });
+  box.addEventListener("keydown", (event) => {
+    const at = atOf(event.target);
+    const to = at && moved(at, shape, event);
+    if (!to) return;
+    event.preventDefault();
+    cells.get(key(to)).focus();
+    choose(to);
+  });
+  box.addEventListener("focusin", (event) => {
+    const at = atOf(event.target);
+    if (at && event.target.matches(":focus-visible")) on.onselect(at);
+  });
+  box.addEventListener("focusout", () => on.onpoint(null));
+  box.addEventListener("pointerover", (event) => event.pointerType !== "touch" && on.onpoint(atOf(event.target)));
+  box.addEventListener("pointerleave", () => on.onpoint(null));
+  return { node, draw, mark, rove };
+}
+
+/**
+ * @param {{get: () => object, shape: () => number[]|null, selected: () => number[]|null,
+ *   select: (at: number[]) => void}} on
+ */
+export function pictures(on) {
+  const node = h("div", { class: "bx-pictures" });
+  const sum = h("div", { class: "bx-sum" });
+  let pointed = null; // {name, at}: of an operand, or of the result
+  let grids = {};
+  let fields = []; // of the chooser
+  let drawn = "";
+
+  const point = (name) => (at) => {
+    pointed = at && { name, at };
+    mark();
+  };
+  const result = (name) => name === "result";
+  const shortly = (value) => (typeof value === "boolean" ? python(value)[0] : String(value).replace("-", "−"));
+
+  function look(name) {
+    const given = on.get();
+    if (result(name))
+      return (at) => {
+        const { left, uses, values, value } = formula(given, at);
+        return { text: shortly(value), label: `${left} = ${uses} = ${values} = ${value}` };
+      };
+    return (at) => {
+      const { index, value } = element(given, at).of.find((one) => one.name === name);
+      const copy = at.some((i, d) => i !== (index[d - at.length + index.length] ?? 0));
+      const again = copy ? ", the same element again" : "";
+      return { text: shortly(value), copy, label: `${brackets(name, index)} is ${python(value)}${again}` };
+    };
+  }
+
+  function heading(name, shape) {
+    const given = on.get();
+    if (result(name))
+      return [h("b", {}, inPlace(given.op) ? "a, written in place" : "result"), " ", h("code", {}, tuple(shape))];
+    const stride = tuple(broadcastStride(given[name], shape));
+    const before = inPlace(given.op) && name === "a" ? "a, before" : name;
+    return [
+      h("b", {}, before),
+      " ",
+      h("code", {}, tuple(given[name])),
+      h("span", {}, " stride ", h("code", {}, stride)),
+    ];
+  }
+
+  function operandLine(name, index, users) {
+    const some = users
+      .slice(0, 6)
+      .map((at) => brackets("result", at))
+      .join(", ");
+    const more = users.length > 6 ? ` and ${users.length - 6} more` : "";
+    const count = users.length === 1 ? "one result" : `${users.length} results`;
+    const { value } = element(on.get(), users[0]).of.find((one) => one.name === name);
+    return [
+      h("p", { class: "big" }, h("b", { class: `bx-${name}` }, brackets(name, index)), ` = ${python(value)}`),
+      h("p", { class: "small" }, `is used by ${count}: ${some}${more}`),
+    ];
+  }
+
+  function resultLine(at) {
+    const { left, uses, values, value } = formula(on.get(), at);
+    const parts = element(on.get(), at).of.map(({ name, index }) => `${brackets(name, index)}`);
+    return [
+      h("p", { class: "big" }, h("b", {}, left), " = ", coloured(uses, parts)),
+      h("p", { class: "small tbviz-mono" }, `= ${values} = ${python(value)}`),
+    ];
+  }
+
+  /** `text` with each of `parts`, in their order, in the hue of its operand. */
+  function coloured(text, parts) {
+    const out = [];
+    let rest = text;
+    for (const part of parts) {
+      const at = rest.indexOf(part);
+      out.push(rest.slice(0, at), h("b", { class: `bx-${part[0]}` }, part));
+      rest = rest.slice(at + part.length);
+    }
+    return [...out, rest];
+  }
+
+  function mark() {
+    const [given, shape] = [on.get(), on.shape()];
+    if (!shape) return;
+    const all = canDraw(shape) ? indices(shape) : [];
+    const operand = pointed && !result(pointed.name) ? pointed.name : null;
+    const at = operand ? pointed.at : (pointed?.at ?? on.selected());
+    if (!at) return void replace(sum, h("p", { class: "small" }, "The result has no elements."));
+    const place = (name, one) => flat(given[name], used(given[name], one));
+    const users = operand ? all.filter((one) => place(operand, one) === place(operand, at)) : [];
+    for (const [name, each] of Object.entries(grids)) {
+      if (result(name)) each.mark(operand ? [] : [at], users);
+      else if (operand && name !== operand) each.mark([]);
+      else {
+        const same = all.filter((one) => place(name, one) === place(name, at));
+        each.mark([same[0]], operand ? same : [at]);
+      }
+    }
+    replace(sum, operand ? operandLine(operand, used(given[operand], at), users) : resultLine(at));
+  }
+
+  function draw() {
+    const [given, shape] = [on.get(), on.shape()];
+    const now = JSON.stringify([given, shape]);
+    if (now !== drawn) {
+      drawn = now;
+      pointed = null;
+      build(given, shape);
+    }
+    grids.result?.rove(on.selected());
+    fields.forEach((input, d) => (input.value = on.selected()[d]));
+    mark();
+  }
+
+  function build(given, shape) {
+    [grids, fields] = [{}, []];
+    if (!shape) return void replace(node);
+    if (!canDraw(shape)) return void replace(node, product(shape) > 0 ? chooser(shape) : null, sum);
+    for (const name of [...names(given), "result"]) {
+      const select = result(name) ? (at) => ((pointed = null), on.select(at)) : point(name);
+      grids[name] = grid({ name, onpoint: point(name), onselect: select });
+      grids[name].draw(shape, heading(name, shape), look(name));
+    }
+    const blocks = Object.values(grids).map((one) => one.node);
+    const [panels, across] = [shape.at(-3), shape.at(-1)];
+    const wide = { "--wide": `${(panels * (across * 2.5 + 0.9)).toFixed(1)}rem` };
+    replace(node, h("div", panels ? { class: "bx-blocks tall", style: wide } : { class: "bx-blocks" }, blocks), sum);
+  }
+
+  /** Fields for the index of an element where there are too many to draw. */
+  function chooser(shape) {
+    const field = (n, d) => {
+      const input = h(
+        "select",
+        {
+          "aria-label": `Index in dimension ${d} of the result`,
+          onchange: () => on.select(on.selected().map((i, e) => (e === d ? Number(input.value) : i))),
+        },
+        Array.from({ length: n }, (_, i) => h("option", { value: i }, i)),
+      );
+      fields.push(input);
+      return [d ? ", " : "", input];
+    };
+    return h(
+      "p",
+      { class: "bx-chooser" },
+      `${product(shape)} elements in ${shape.length} dimensions: not drawn. Choose one: `,
+      h("span", { class: "tbviz-mono" }, "result[", shape.map(field), "]"),
+    );
+  }
+
+  return { node, draw };
+}

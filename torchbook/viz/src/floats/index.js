@@ -1,0 +1,143 @@
+/** FloatExplorer: the bits of a number, what they mean, and what each floating-point format makes of it. */
+
+import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { bitRow } from "./bits.js";
+import { numberLine } from "./line.js";
+import { NAMES, neighbour } from "./model.js";
+import { comparison, factsOf, formulaOf, limitsOf } from "./readout.js";
+import { isState, presets, session } from "./state.js";
+import { CSS } from "./style.js";
+import { read } from "./text.js";
+import { describe, script } from "./words.js";
+
+const HELP =
+  "Flip a bit with a click, or tab to the bits: arrow left and right move, Space flips, 0 and 1 write, " +
+  "arrow up and down go to the next number.";
+
+/** The field for a number; while something else is typed, the figure stays as it was. */
+function numberField(now) {
+  const typed = field({
+    label: "number",
+    size: 14,
+    oninput: (text) => {
+      try {
+        read(text);
+        typed.update({ error: "" });
+        now.type(text.trim());
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        typed.update({ error: text.trim() ? error.message : "a number, such as 0.1 or 1/3" });
+      }
+    },
+  });
+  typed.refresh = () => {
+    const typing = typed.getRootNode().activeElement === typed.input;
+    if (!typing) typed.update({ value: now.now().number, error: "" });
+  };
+  typed.input.addEventListener("blur", typed.refresh);
+  return typed;
+}
+
+/** The number line with its buttons. */
+function lineBox(now, ui) {
+  const line = numberLine({ pick: now.pattern });
+  const zoom = (label, factor) =>
+    button(label, () => {
+      line.zoom(factor);
+      refresh();
+    });
+  const closer = zoom("Closer", 1 / 2);
+  const wider = zoom("Wider", 2);
+  const down = button("Next down", () => now.step(-1));
+  const up = button("Next up", () => now.step(1));
+  const refresh = () => {
+    const { of, bits } = now.now();
+    down.disable(neighbour(of, bits, -1) === null);
+    up.disable(neighbour(of, bits, 1) === null);
+    closer.disable(!line.canZoom(1 / 2));
+    wider.disable(!line.canZoom(2));
+  };
+  const tools = toolbar("Number line", [down, up, closer, wider]);
+  const node = h("div", { class: "fx-box" }, h("div", { class: "fx-bar" }, h("p", { class: "fx-title" }, "Number line"), tools), line.node);
+  const watch = new ResizeObserver(() => line.draw());
+  const start = () => watch.observe(line.node);
+  ui.defer(() => watch.disconnect());
+  const draw = (all) => {
+    line.draw(all);
+    refresh();
+  };
+  return { node, draw, start };
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Float explorer", describe: HELP });
+  ui.css(CSS);
+  const now = session(ui, model);
+  const link = permalink({
+    key: keyOf(el, "floats", model.get("link")),
+    el,
+    get: () => now.preset() ?? now.state(),
+    put: (value) => {
+      if (Object.hasOwn(presets, value)) now.start(presets[value]);
+      else if (isState(value)) now.start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(presets).map(([name, preset]) =>
+    button(preset.label, () => {
+      now.start(preset);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+
+  const typed = numberField(now);
+  const formats = select({ label: "format", options: NAMES, value: model.get("dtype"), onchange: now.choose });
+  const note = h("p", { class: "fx-note", role: "status" });
+  const bits = bitRow({ flip: now.pattern, step: now.step });
+  const formula = h("p", { class: "fx-formula" });
+  const facts = h("div", { class: "fx-facts", role: "list", "aria-label": "The number" });
+  const limits = h("div", { class: "fx-facts", role: "list", "aria-label": "The format" });
+  const format = h("p", { class: "fx-title" });
+  const line = lineBox(now, ui);
+  const table = comparison(now.choose);
+
+  let queued = false;
+  function drawAll() {
+    queued = false;
+    const all = now.now();
+    typed.refresh();
+    formats.update({ value: all.of.name });
+    bits.draw(all);
+    replace(formula, formulaOf(all));
+    replace(facts, factsOf(all));
+    replace(format, `${all.of.name} has`);
+    replace(limits, limitsOf(all.of));
+    table.draw(all);
+    line.draw(all);
+    const preset = now.preset();
+    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = presets[preset]?.note ?? "";
+    note.hidden = !preset;
+    ui.say(describe(all));
+  }
+  // Traits that change together are drawn once.
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && drawAll());
+    queued = true;
+  };
+  for (const name of ["number", "dtype", "bits", "saturates"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "fx-chips" }, h("p", { class: "fx-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "fx-bar" }, typed, formats, copyButton("Copy as PyTorch", () => script(now.now())), link),
+  );
+  const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula, facts);
+  const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
+  replace(ui.stage, h("div", { class: "fx" }, note, wholes, compared, line.node, h("div", { class: "fx-box" }, format, limits)));
+  drawAll();
+  line.start();
+  return ui.cleanup;
+}
+
+export default { render };

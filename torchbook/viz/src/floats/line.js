@@ -1,0 +1,207 @@
+/** The number line: the numbers that each format has around the one that was typed, lane under lane. */
+
+import { h, replace, s } from "../core/index.js";
+import { brink, classOf, decode, encode, FORMATS, limits, NAMES, patternAt, placeOf, spacing } from "./model.js";
+import { resolved, short, show } from "./text.js";
+
+const LANE = 40;
+const TOP = 56;
+const SIDE = 14;
+const CLOSE = 9; // pixels between marks; closer ones are drawn as one band
+const NARROW = 440; // pixels; less has no room for two remarks on a lane
+const [NEAREST, START, WIDEST] = [1.5, 3, 2 ** 14]; // neighbours to either side
+
+const between = (low, x, high) => Math.max(low, Math.min(high, x));
+const middled = (x, y, name, text) => s("text", { x, y, class: name, "text-anchor": "middle" }, text);
+
+/** The part of the line that is shown, and where a number stands in it; `clip` keeps within the edges. */
+function frameOf({ of, typed, bits }, reach, width) {
+  const step = spacing(of, bits);
+  const end = limits(of).largest + step;
+  const centre = between(-end, typed, end);
+  const [low, high] = [centre - reach * step, centre + reach * step];
+  const x = (v) => SIDE + ((v - low) / (high - low)) * (width - 2 * SIDE);
+  return { low, high, width, x, clip: (v) => between(SIDE, x(v), width - SIDE), holds: (v) => v >= low && v <= high };
+}
+
+/** The places of the first and the last number of a format in the frame, and how many there are. */
+function within(of, { low, high }) {
+  const { largest } = limits(of);
+  const near = (v) => placeOf(of, encode(of, between(-largest, v, largest)));
+  const at = (place) => decode(of, patternAt(of, place));
+  let first = near(low);
+  let last = near(high);
+  while (first <= of.top && at(first) < low) first += 1;
+  while (last >= -of.top && at(last) > high) last -= 1;
+  return { first, last, at, count: Math.max(0, last - first + 1) };
+}
+
+/** The stretch of all numbers that are rounded to a finite one. */
+function basin(of, bits, y, { clip }) {
+  if (["inf", "nan"].includes(classOf(of, bits))) return null;
+  const place = placeOf(of, bits);
+  const edge = (way) => {
+    if (Math.abs(place + way) > of.top) return way * brink(of);
+    return (decode(of, patternAt(of, place + way)) + decode(of, bits)) / 2;
+  };
+  const [from, to] = [-1, 1].map((way) => clip(edge(way)));
+  return s("rect", { x: from, y: y - 9, width: Math.max(0, to - from), height: 18, rx: 4, class: "fx-basin" });
+}
+
+/** The stretches of all numbers that are too large. */
+function beyond({ of, saturates }, y, { low, high, clip }) {
+  const edge = brink(of);
+  const over = of.infinite ? Infinity : saturates ? limits(of).largest : NaN;
+  const stretch = (from, to, what) => [
+    s("rect", { x: from, y: y - 9, width: Math.max(0, to - from), height: 18, class: "fx-beyond" }),
+    middled((from + to) / 2, y + 24, "fx-count", `from here on ${show(what)}`),
+  ];
+  return [
+    high > edge && stretch(clip(edge), clip(high), over),
+    low < -edge && stretch(clip(low), clip(-edge), -over),
+  ];
+}
+
+/** What the format makes of the number: a dot, or an arrow where it lies outside. */
+function result(value, y, size, frame) {
+  if (Number.isNaN(value)) return null;
+  if (frame.holds(value)) return s("circle", { cx: frame.x(value), cy: y, r: size, class: "fx-dot" });
+  const right = value > frame.high;
+  const from = right ? frame.width - SIDE + 2 : SIDE - 2;
+  const to = right ? 9 : -9;
+  return s("path", { d: `M${from} ${y - 6}l${to} 6l${-to} 6z`, class: "fx-dot" });
+}
+
+/** What a lane says at its right end. */
+function remark(value, count, { holds, width }) {
+  const many = count ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} here` : "none here";
+  const became = holds(value) ? "" : `becomes ${short(value)}`;
+  return became && width > NARROW ? `${many}, ${became}` : became || many;
+}
+
+/** The typed number, across all lanes. */
+function typedMark(typed, bottom, { low, high, width, x }) {
+  const at = between(low, typed, high);
+  const text = `${typed < at ? "← " : ""}${show(typed)}${typed > at ? " →" : ""}`;
+  const room = Math.min(4.2 * text.length, width / 2);
+  return s(
+    "g",
+    {},
+    s("line", { x1: x(at), x2: x(at), y1: 16, y2: bottom, class: "fx-typed" }),
+    middled(between(room, x(at), width - room), 12, "fx-at", text),
+  );
+}
+
+/** Values under the selected lane: the number itself, and its neighbours where there is room. */
+function labels({ of, bits }, y, frame) {
+  const { first, last, at } = within(of, frame);
+  const { x, width, low, high } = frame;
+  const here = placeOf(of, bits);
+  const edge = brink(of);
+  const [left, right] = [low < -edge ? x(-edge) : 0, high > edge ? x(edge) : width];
+  const taken = [];
+  const shown = [];
+  for (const step of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]) {
+    const place = here + step;
+    if (place < first || place > last) continue;
+    const text = resolved(at(place), spacing(of, bits));
+    const half = text.length * 3.6 + 6;
+    const middle = between(left + half, x(at(place)), right - half);
+    if (taken.some(([from, to]) => middle - half < to && middle + half > from)) continue;
+    taken.push([middle - half, middle + half]);
+    shown.push(middled(middle, y + 24, step ? "fx-value" : "fx-value on", text));
+  }
+  return shown;
+}
+
+/**
+ * @param {{pick: (bits: number) => void}} on a number of the selected format was pointed at
+ */
+export function numberLine(on) {
+  const picture = s("svg", { role: "img", class: "fx-line" });
+  const told = h("p", { class: "fx-small" });
+  const node = h("div", { class: "fx-lines" }, picture, told);
+  let reach = START;
+  let drawn;
+
+  function tick(of, place, x, y, chosen) {
+    const tall = chosen ? 9 : 5;
+    const line = s("line", { x1: x, x2: x, y1: y - tall, y2: y + tall, class: "fx-tick" });
+    if (!chosen) return line;
+    const bits = patternAt(of, place);
+    const onclick = () => on.pick(bits);
+    const title = s("title", {}, show(decode(of, bits)));
+    return s("g", {}, line, s("rect", { x: x - 8, y: y - 12, width: 16, height: 24, class: "fx-hit", onclick }, title));
+  }
+
+  function marks(of, y, frame, chosen) {
+    const { first, last, at, count } = within(of, frame);
+    if (count * CLOSE <= frame.width) {
+      return Array.from({ length: count }, (_, i) => tick(of, first + i, frame.x(at(first + i)), y, chosen));
+    }
+    const [from, to] = [at(first), at(last)].map(frame.clip);
+    return s("rect", { x: from, y: y - 5, width: Math.max(1, to - from), height: 10, class: "fx-dense" });
+  }
+
+  function lane(now, of, y, frame) {
+    const chosen = of === now.of;
+    const bits = chosen ? now.bits : encode(of, now.typed, now.saturates);
+    const value = decode(of, bits);
+    const right = frame.width - SIDE;
+    const name = chosen ? `▸ ${of.name}` : of.name;
+    return s(
+      "g",
+      { "data-lane": of.name },
+      s("line", { x1: SIDE, x2: right, y1: y, y2: y, class: "fx-axis" }),
+      chosen && [basin(of, bits, y, frame), beyond(now, y, frame)],
+      marks(of, y, frame, chosen),
+      result(value, y, chosen ? 6 : 4.5, frame),
+      s("text", { x: SIDE, y: y - 11, class: chosen ? "fx-name on" : "fx-name" }, name),
+      s(
+        "text",
+        { x: right, y: y - 11, class: "fx-count", "text-anchor": "end" },
+        remark(value, within(of, frame).count, frame),
+      ),
+    );
+  }
+
+  function tell({ of }, frame, names) {
+    const ends = [frame.low, frame.high].map((end) => resolved(end, (frame.high - frame.low) / 10)).join(" to ");
+    const counts = names.map((name) => `${name} ${within(FORMATS[name], frame).count}`).join(", ");
+    picture.setAttribute("aria-label", `Number line from ${ends}. Numbers of each format on it: ${counts}.`);
+    told.textContent =
+      `Shown: ${ends}. The dashed line is the number, a dot what a format makes of it; ` +
+      `all that lies in the shaded stretch becomes the same ${of.name}.`;
+  }
+
+  function draw(now = drawn) {
+    drawn = now;
+    const nan = Number.isNaN(now.typed);
+    picture.toggleAttribute("hidden", nan);
+    if (nan) {
+      told.textContent = "nan is not on the number line: it is neither smaller nor larger than any number.";
+      return;
+    }
+    const width = Math.max(280, Math.floor(node.clientWidth) || 640);
+    const frame = frameOf(now, reach, width);
+    const names = [now.of.name, ...NAMES.filter((name) => name !== now.of.name)];
+    const y = (n) => TOP + n * LANE + (n ? 22 : 0);
+    const height = y(names.length - 1) + 16;
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) {
+      picture.setAttribute(name, value);
+    }
+    const lanes = names.map((name, n) => lane(now, FORMATS[name], y(n), frame));
+    replace(picture, typedMark(now.typed, height - 6, frame), lanes, labels(now, y(0), frame));
+    tell(now, frame, names);
+  }
+
+  return {
+    node,
+    draw,
+    canZoom: (factor) => reach * factor >= NEAREST && reach * factor <= WIDEST,
+    zoom(factor) {
+      reach *= factor;
+      draw();
+    },
+  };
+}
