@@ -1,7 +1,8 @@
 """What the chapters of PyTorch Inside Out import.
 
-The short public API is four modules: `data` (data sets), `runtime` (device, lane, seeds),
-`figures` (plots with a text alternative) and the function `glue` (a number of the run, for the prose).
+The short public API is four modules, `data` (data sets), `runtime` (device, lane, seeds), `figures` (plots with a text
+alternative) and `practice` (exercises: check, hint, solution), and the function `glue` (a number of the run, for the
+prose).
 Importing the package imports none of torch, torchvision or plotly.
 """
 

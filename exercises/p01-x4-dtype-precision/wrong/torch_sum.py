@@ -1,0 +1,27 @@
+# test_sequential_stalls: sums with torch.sum, which is wider inside
+import torch
+
+
+def sequential_sum(x: torch.Tensor) -> torch.Tensor:
+    """Sum of a vector, added one by one in its own dtype."""
+    return x.sum()
+
+
+def stall(small: float, dtype: torch.dtype) -> tuple[float, int]:
+    """Where repeated addition of `small` stops changing the sum, and after how many additions."""
+    total, step, additions = torch.zeros((), dtype=dtype), torch.tensor(small, dtype=dtype), 0
+    while total + step != total:
+        total, additions = total + step, additions + 1
+    return total.item(), additions
+
+
+def compensated_sum(x: torch.Tensor) -> torch.Tensor:
+    """Kahan's sum of a vector, in its own dtype."""
+    total = torch.zeros((), dtype=x.dtype)
+    lost = torch.zeros((), dtype=x.dtype)
+    for value in x:
+        y = value - lost
+        new = total + y
+        lost = (new - total) - y
+        total = new
+    return total

