@@ -1,15 +1,21 @@
-"""`torchbook …`: run the chapters, print the book, look at the machine."""
+"""`torchbook …`: check exercises, run the chapters, print the book, look at the machine."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
 from rich.table import Table
 
+from torchbook.course.cli import app as course
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
+app.add_typer(course, name="course")
 console = Console()
 errors = Console(stderr=True)
 
@@ -23,6 +29,7 @@ Jobs = Annotated[int, typer.Option(min=0, help="Chapters side by side; 0: what c
 Backend = Annotated[str, typer.Option(help="joblib backend: loky, or dask with --scheduler.")]
 Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
 Patience = Annotated[float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.")]
+ExerciseId = Annotated[str, typer.Argument(help="For instance p01-x3.")]
 
 
 @app.command()
@@ -100,3 +107,74 @@ def doctor() -> None:
         table.add_row(marks[finding.state], finding.what, finding.found, finding.advice)
     console.print(table)
     raise typer.Exit(1 if any(finding.state == "bad" for finding in findings) else 0)
+
+
+@app.command()
+def check(
+    exercise: ExerciseId,
+    file: Annotated[Path, typer.Argument(help="Your answer: a Python file, or a notebook.")],
+    patience: Patience = 1.0,
+) -> None:
+    """Check an answer to an exercise; the exit status is 0 when it is solved, 1 when not yet."""
+    from torchbook.practice import terminal
+    from torchbook.practice.exercise import ExerciseError
+
+    try:
+        result = terminal.check_file(exercise, file, patience=patience)
+    except (ExerciseError, terminal.FileError) as error:
+        raise typer.Exit(_complain(error)) from None
+    console.print(str(result), markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(0 if result else 1)
+
+
+@app.command()
+def exercises(
+    chapter: Annotated[str, typer.Option(help="Only of this chapter, for instance p01.")] = "",
+    todo: Annotated[bool, typer.Option("--todo", help="Only what is not solved yet.")] = False,
+) -> None:
+    """List the exercises, and how far you are."""
+    from torchbook.practice import learner
+    from torchbook.practice.exercise import ExerciseError
+
+    try:
+        found, note = learner.listing(chapter, todo=todo)
+    except ExerciseError as error:
+        raise typer.Exit(_complain(error)) from None
+    table = Table("exercise", "title", "difficulty", "minutes", "state", box=None)
+    for one in found:
+        table.add_row(one.id, one.title, f"{one.stars} of 5", str(one.minutes), one.state)
+    console.print(table if found else "no exercise to show")
+    if note:
+        errors.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def hint(
+    exercise: ExerciseId, number: Annotated[int | None, typer.Argument(help="Without: the list of symptoms.")] = None
+) -> None:
+    """Show a hint of an exercise, or the symptoms that there are hints for."""
+    from torchbook.practice import learner
+
+    _show(lambda: learner.hint_text(exercise, number, learner.in_terminal))
+
+
+@app.command()
+def solution(exercise: ExerciseId) -> None:
+    """Show the reference of an exercise; your progress keeps that you have seen it."""
+    from torchbook.practice import learner
+
+    _show(lambda: learner.solution_text(exercise))
+
+
+def _show(made: Callable[[], str]) -> None:
+    from torchbook.practice.exercise import ExerciseError
+
+    try:
+        console.print(Markdown(made()))
+    except ExerciseError as error:
+        raise typer.Exit(_complain(error)) from None
+
+
+def _complain(error: Exception) -> int:
+    errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+    return 2

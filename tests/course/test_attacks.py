@@ -1,0 +1,436 @@
+"""Answers that are wrong, broken or hostile, in real boxes: the grade that each gets, and that nothing is harmed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.course.boxed import PASSED, REFERENCE, alone, exercise, graded, needs_box, states
+from torchbook.course import evaluate
+from torchbook.course.flags import flags
+from torchbook.course.sandbox import Box
+
+pytestmark = needs_box
+
+
+def tells(expression: str, imports: str = "import os, sys") -> str:
+    """What an expression is inside of the box, as text."""
+    code = f"{imports}\nfound = {expression}\ndef double(x):\n    raise ValueError(found)\n"
+    result = graded(code)
+    assert result["state"] == "ok", result
+    return str(result["outcomes"][0]["message"]).removeprefix("ValueError: ").partition(" (line")[0]
+
+
+def attempt(call: str, imports: str = "import os, sys") -> str:
+    """The exception that a call raises inside of the box."""
+    code = (
+        f"{imports}\ntry:\n    found = 'done', {call}\nexcept Exception as error:\n    found = type(error).__name__\n"
+    )
+    result = graded(code + "def double(x):\n    raise ValueError(found)\n")
+    assert result["state"] == "ok", result
+    return str(result["outcomes"][0]["message"]).removeprefix("ValueError: ").partition(" (line")[0]
+
+
+# What is merely right, wrong or unfinished.
+
+
+def test_a_right_answer_passes_all() -> None:
+    result = graded(REFERENCE)
+    assert (result["state"], result["detail"], states(result)) == ("ok", "", PASSED)
+
+
+def test_a_wrong_answer_is_refused_with_the_reason() -> None:
+    result = graded("def double(x):\n    return x + 2\n")
+    assert states(result) == PASSED | dict.fromkeys(["test_zero", "test_every", "test_hidden_random"], "refused")
+    assert result["outcomes"][1]["message"] == "twice nothing is nothing"
+
+
+def test_a_stub_is_unsolved() -> None:
+    assert states(graded("def double(x):\n    raise NotImplementedError\n")) == dict.fromkeys(PASSED, "unsolved")
+
+
+def test_an_empty_answer_lacks_the_names() -> None:
+    assert states(graded("")) == dict.fromkeys(PASSED, "missing")
+
+
+def test_a_syntax_error_is_named_with_its_line() -> None:
+    result = graded("x = 1\ndef double(x) return 2\n")
+    assert (result["state"], result["outcomes"]) == ("syntax", [])
+    assert result["detail"].startswith("line 2: ")
+
+
+@pytest.mark.parametrize("ending", ["sys.exit(0)", "quit()", "raise KeyboardInterrupt", "1 / 0"])
+def test_what_was_defined_before_an_exception_counts(ending: str) -> None:
+    result = graded(f"import sys\n{REFERENCE}{ending}\n")
+    assert states(result) == PASSED
+    assert "line 4 of your code" in result["detail"] or ending == "quit()"
+
+
+def test_definitions_from_other_cells_are_there() -> None:
+    part = exercise()
+    result = alone(part, "def double(x):\n    return times(2, x)\n", context="def times(a, b):\n    return a * b\n")
+    assert states(result) == PASSED
+
+
+# What does not end.
+
+
+def test_a_loop_in_the_function_is_stopped() -> None:
+    result = graded("def double(x):\n    while True: pass\n", seconds=0.5)
+    assert result["state"] == "ok"
+    assert states(result) == dict.fromkeys(PASSED, "time")
+
+
+def test_a_loop_in_the_cell_is_stopped() -> None:
+    assert graded("while True: pass\n", seconds=0.5)["state"] == "time"
+
+
+@pytest.mark.parametrize("caught", ["KeyboardInterrupt", "BaseException"])
+def test_a_loop_that_swallows_every_exception_is_stopped(caught: str) -> None:
+    loop = f"    while True:\n        try:\n            while True: pass\n        except {caught}: pass\n"
+    assert "passed" not in states(graded(f"def double(x):\n{loop}", seconds=0.5)).values()
+
+
+def test_a_loop_without_signals_is_killed() -> None:
+    block = "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))"
+    assert graded(f"import signal\ndef double(x):\n    {block}\n    while True: pass\n", seconds=0.5)["state"] == "time"
+
+
+def test_endless_recursion_is_an_error() -> None:
+    assert set(states(graded("def double(x):\n    return double(x)\n")).values()) == {"error"}
+
+
+def test_endless_recursion_beyond_the_stack_costs_only_its_exercise() -> None:
+    result = graded("import sys\nsys.setrecursionlimit(10**9)\ndef double(x):\n    return max([x], key=double)\n")
+    assert "passed" not in states(result).values()
+
+
+# What ends the process.
+
+
+@pytest.mark.parametrize(
+    ("code", "detail"),
+    [
+        ("import ctypes\ndef double(x):\n    ctypes.string_at(0)\n", "SIGSEGV"),
+        ("import os\ndef double(x):\n    os._exit(0)\n", "exit status 0"),
+        ("import os\nos._exit(3)\n", "exit status 3"),
+        ("import os\ndef double(x):\n    os.abort()\n", "SIGABRT"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "SIGKILL"),
+    ],
+)
+def test_a_process_that_ends_gets_nothing_for_that_exercise(code: str, detail: str) -> None:
+    result = graded(code)
+    assert (result["state"], result["outcomes"]) == ("died", [])
+    assert detail in result["detail"]
+
+
+KILLS = [  # the last two: stop it, and disturb its group
+    "os.kill(os.getppid(), 9)",
+    "os.kill(1, 9)",
+    "os.kill(-1, 9)",
+    "os.kill(1, 2)",
+    "os.kill(1, 19)",
+    "os.killpg(0, 28)",
+]
+
+
+@pytest.mark.parametrize("kill", KILLS)
+def test_the_runner_cannot_be_ended(kill: str) -> None:
+    code = f"import os\ntry: {kill}\nexcept ProcessLookupError: pass\n{REFERENCE}"
+    assert states(graded(code)) == PASSED
+
+
+def test_the_runners_limits_cannot_be_set() -> None:
+    assert attempt("resource.prlimit(1, resource.RLIMIT_CPU, (1, 1))", "import resource") == "PermissionError"
+
+
+# What takes too much.
+
+
+def test_a_fork_bomb_is_ended() -> None:
+    result = graded("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n", seconds=20.0)
+    assert (result["state"], result["detail"]) == ("memory", "more than 64 processes")
+
+
+def test_a_fork_that_goes_on_as_if_it_were_the_first_says_nothing() -> None:
+    assert states(graded(f"import os\nos.fork()\n{REFERENCE}")) == PASSED
+
+
+def test_processes_are_also_limited_by_the_kernel() -> None:
+    code = (
+        "import os, time\nn = 0\ntry:\n    while n < 100:\n        if not os.fork():\n            time.sleep(60)\n"
+        "        n += 1\nexcept BlockingIOError: pass\ndef double(x):\n    raise ValueError(n)\n"
+    )
+    result = graded(code, Box(processes=1000, threads=20))
+    count = int(result["outcomes"][0]["message"].split()[1])
+    assert 10 <= count <= 20
+
+
+def test_one_process_cannot_take_more_memory_than_allowed() -> None:
+    result = graded("def double(x):\n    return len(bytearray(3 * 10**9))\n", Box(memory_gb=0.5))
+    assert {outcome["message"].partition(" ")[0] for outcome in result["outcomes"]} == {"MemoryError"}
+
+
+def test_processes_cannot_take_more_memory_together() -> None:
+    code = (
+        "import os, time\nfor _ in range(8):\n    if not os.fork():\n"
+        "        kept = bytearray(os.urandom(1000)) * 200_000\n        time.sleep(60)\ntime.sleep(60)\n"
+    )
+    result = graded(code, Box(memory_gb=0.5), seconds=20.0)
+    assert (result["state"], result["detail"]) == ("memory", "more than 0.5 GB of memory")
+
+
+def test_shared_memory_counts() -> None:
+    code = (
+        "import mmap, os, time\nfor _ in range(4):\n    if not os.fork():\n        kept = mmap.mmap(-1, 10**8)\n"
+        "        kept.write(b'x' * 10**8)\n        time.sleep(60)\ntime.sleep(60)\n"
+    )
+    assert graded(code, Box(memory_gb=0.25), seconds=20.0)["state"] == "memory"
+
+
+def test_prints_are_thrown_away() -> None:
+    noisy = "for _ in range(100):\n    print('x' * 10**6)\n    sys.stderr.write('x' * 10**6)\n"
+    result = graded(f"import sys, os\n{noisy}os.write(1, b'x')\nos.write(2, b'x')\n{REFERENCE}")
+    assert states(result) == PASSED
+    assert len(str(result)) < 1000
+
+
+def test_a_long_message_is_cut() -> None:
+    result = graded("def double(x):\n    raise ValueError('x' * 10**8)\n")
+    assert set(states(result).values()) == {"error"}
+    assert len(str(result)) < 10_000
+
+
+def test_a_file_has_a_largest_size() -> None:
+    assert attempt("open('a', 'wb').write(b'x' * 70_000_000)") == "OSError"
+
+
+@pytest.mark.parametrize("folder", [".", "/dev/shm"])
+def test_a_full_disk_costs_only_its_exercise(folder: str) -> None:
+    fill = f"for n in range(10):\n    open(f'{folder}/{{n}}', 'wb').write(bytes(60_000_000))\n"
+    result = graded(f"{REFERENCE}{fill}")
+    assert "No space left" in result["detail"]
+    assert states(result) == PASSED
+
+
+# What reaches outside.
+
+
+def test_nothing_of_the_host_can_be_read(tmp_path: Path, repo: Path) -> None:
+    secret = tmp_path / "gradebook.db"
+    secret.write_text("points")
+    exercises = next((repo / "exercises").glob("*/checks.py"))
+    paths = [secret, repo / "pyproject.toml", exercises, Path(__file__), Path.home() / ".profile", Path("/etc/shadow")]
+    assert all(path.exists() for path in paths[:4])
+    assert tells(f"[p for p in {[str(p) for p in paths]} if os.path.exists(p)]") == "[]"
+
+
+def test_folders_of_the_host_are_not_there() -> None:
+    found = set(tells("' '.join(sorted(os.listdir('/')))").split())
+    used = {Path(sys.prefix).parts[1], Path(sys.base_prefix).parts[1]}
+    assert found - used <= {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr"}
+
+
+def test_the_jobs_of_others_cannot_be_found() -> None:
+    assert tells("sys.stdin.read(), sorted(os.listdir('/tmp'))[1:]") == "('', [])"
+
+
+@pytest.mark.parametrize("what", ["environ", "mem", "maps", "fd/0", "root/tmp"])
+def test_the_runner_cannot_be_looked_into(what: str) -> None:
+    assert attempt(f"open('/proc/1/{what}', 'rb').read(1)") in ("PermissionError", "FileNotFoundError")
+
+
+def test_the_runner_checks_and_reference_are_no_modules() -> None:
+    found = tells("[n for n in sys.modules if n.startswith(('runner', 'harness', 'torchbook_'))]")
+    assert found == "[]"
+    assert tells("list(linecache.cache)", "import linecache") == "['<your answer>', '<your other cells>']"
+
+
+def test_files_of_the_host_cannot_be_wiped(tmp_path: Path) -> None:
+    victims = [tmp_path / "keep", Path(tempfile.gettempdir()) / f"keep-{os.getpid()}"]
+    for victim in victims:
+        victim.write_text("here")
+    folders = [str(tmp_path), tempfile.gettempdir(), str(Path.home()), sys.prefix, "/"]
+    wipe = f"import shutil\nfor folder in {folders}:\n    shutil.rmtree(folder, ignore_errors=True)\n"
+    try:
+        assert states(graded(f"{wipe}{REFERENCE}")) == PASSED
+        assert [victim.read_text() for victim in victims] == ["here", "here"]
+        assert Path(sys.executable).exists()
+    finally:
+        victims[1].unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("path", ["/usr/x", "/box/x", "/x", "/dev/x", "/etc/x", f"{sys.prefix}/x"])
+def test_nothing_can_be_written_where_others_would_see_it(path: str) -> None:
+    assert attempt(f"open({path!r}, 'w')") in ("OSError", "PermissionError")
+
+
+def test_the_hosts_network_cannot_be_reached() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        connect = f"socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"
+        assert attempt(connect, "import socket") == "ConnectionRefusedError"
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="abstract sockets are Linux's")
+def test_the_hosts_abstract_sockets_cannot_be_reached() -> None:
+    name = f"\0torchbook-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(name)
+        server.listen()
+        code = f"socket.socket(socket.AF_UNIX).connect({name!r})"
+        assert attempt(code, "import socket") == "ConnectionRefusedError"
+
+
+def test_there_is_no_way_to_the_internet() -> None:
+    assert attempt("socket.create_connection(('192.0.2.1', 80), 5)", "import socket") == "OSError"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "os.setuid(0)",
+        "ctypes.CDLL(None, use_errno=True).unshare(0x10000000) and ctypes.get_errno()",
+        "ctypes.CDLL(None, use_errno=True).shmget(0, 4096, 0o1600) and ctypes.get_errno()",
+        "os.memfd_create('x')",
+    ],
+)
+def test_what_would_reach_around_the_limits_is_refused(call: str) -> None:
+    assert attempt(call, "import os, ctypes") in ("PermissionError", "('done', 1)")
+
+
+def test_background_processes_are_gone() -> None:
+    mark = f"outlives-{os.getpid()}"
+    start = (
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)', {mark!r}], start_new_session=True)"
+    )
+    assert states(graded(f"import subprocess, sys\n{start}\n{REFERENCE}")) == PASSED
+    assert [one.pid for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())] == []
+
+
+def test_a_background_process_does_not_live_into_the_next_exercise() -> None:
+    code = (
+        "import os, time\nif not os.fork():\n    os.setsid()\n    while True:\n"
+        "        open('/tmp/mark', 'w').close()\n        time.sleep(0.01)\n"
+    )
+    looks = "import os\ndef double(x):\n    raise ValueError(os.path.exists('/tmp/mark'))\n"
+    part = exercise(expected={"replay": []}, context="")
+    jobs = [part | {"id": "a", "code": code + REFERENCE}, part | {"id": "b", "code": looks}]
+    found = evaluate.evaluate({"exercises": jobs}, Box())
+    assert states(found["a"]) == PASSED
+    assert "ValueError: False " in found["b"]["outcomes"][0]["message"]
+
+
+# What would forge a grade.
+
+
+def test_results_written_to_every_file_descriptor_do_not_count() -> None:
+    forged = '{"state": "ok", "detail": "", "outcomes": [{"name": "test_double", "state": "passed"}], "last": true}'
+    code = f"import os\nfor fd in range(1024):\n    try: os.write(fd, b'''{forged}\\n''')\n    except OSError: pass\n"
+    result = graded(code)
+    assert (result["state"], result["outcomes"]) == ("tampered", [])
+
+
+def test_a_flood_into_every_file_descriptor_is_ended() -> None:
+    flood = "for fd in range(3, 300):\n        try: os.write(fd, b'x' * 10**5)\n        except OSError: pass\n"
+    assert graded(f"import os\nwhile True:\n    {flood}", seconds=20.0)["state"] in ("tampered", "time")
+
+
+def test_closing_every_file_descriptor_gains_nothing() -> None:
+    assert graded(f"import os\nos.closerange(3, 1024)\n{REFERENCE}")["outcomes"] == []
+
+
+def test_a_patched_builtin_is_noticed() -> None:
+    code = "import builtins\nbuiltins.all = lambda *_: True\ndef double(x):\n    return 4 if x == 2 else 0\n"
+    result = graded(code)
+    assert (result["state"], result["outcomes"]) == ("tampered", [])
+    assert "test_every" in result["detail"]
+
+
+def test_a_patched_assertion_error_gains_nothing() -> None:
+    code = "import builtins\nbuiltins.AssertionError = type('Quiet', (Exception,), {})\ndef double(x):\n    return 5\n"
+    assert "passed" not in states(graded(code)).values()
+
+
+def test_a_second_harness_gains_nothing() -> None:
+    patch = "import harness, runner\nharness.Bench.run = runner._tripped = lambda *a, **k: []\n"
+    assert set(states(graded(f"{patch}def double(x):\n    return 5\n")).values()) == {"refused"}
+
+
+def test_an_object_that_equals_everything_passes_comparisons_and_is_flagged() -> None:
+    """`==` asks the learner's object first. What looks at the type, as torch.equal does, withstands it."""
+    code = "class Any:\n    def __eq__(self, other): return True\ndef double(x):\n    return Any()\n"
+    assert states(graded(code)) == PASSED
+    assert [flag.construct for flag in flags(code)] == ["__eq__"]
+
+
+def test_a_look_into_the_callers_frames_finds_the_reference_and_is_flagged() -> None:
+    """A limit of every grader that calls the answer in the process of the checks; the flag is the remedy."""
+    code = (
+        "import sys\ndef double(x):\n    frame = sys._getframe()\n    while 'values' not in frame.f_locals:\n"
+        "        frame = frame.f_back\n    return frame.f_locals['values']['reference'].double(x)\n"
+    )
+    assert states(graded(code)) == PASSED
+    assert {"sys._getframe", "f_back", "f_locals"} <= {flag.construct for flag in flags(code)}
+
+
+# With torch.
+
+TORCH_CHECKS = """
+import torch
+
+def test_close(twice):
+    torch.testing.assert_close(twice(torch.ones(3)), torch.full((3,), 2.0))
+
+def test_equal(twice):
+    assert torch.equal(twice(torch.ones(2)), torch.full((2,), 2.0)), "not twice"
+"""
+
+
+@pytest.fixture(scope="module")
+def torch_exercise() -> dict[str, object]:
+    part = exercise(
+        TORCH_CHECKS,
+        "import torch\ndef twice(x):\n    return 2 * x\n",
+        {"same": "def twice(x):\n    return x", "squares": "def twice(x):\n    return x * x"},
+        seconds=20.0,
+    )
+    return part | {"expected": evaluate.matrix(part, Box())}
+
+
+ATTACKS = {
+    "right": ("import torch\ndef twice(x):\n    return x + x\n", "ok", ["passed", "passed"]),
+    "other settings": (
+        "import torch\ntorch.set_default_dtype(torch.float32)\ntorch.set_grad_enabled(False)\ntorch.manual_seed(3)\n"
+        "def twice(x):\n    return x + x\n",
+        "ok",
+        ["passed", "passed"],
+    ),
+    "equals everything": (
+        "class Any:\n    def __eq__(self, other): return True\ndef twice(x):\n    return Any()\n",
+        "ok",
+        ["error", "error"],
+    ),
+    "patched assert_close": (
+        "import torch\ntorch.testing.assert_close = lambda *a, **k: None\ndef twice(x):\n    return x\n",
+        "tampered",
+        [],
+    ),
+    "patched equal": ("import torch\ntorch.equal = lambda *a: True\ndef twice(x):\n    return x\n", "tampered", []),
+    "memory": ("import torch\ndef twice(x):\n    return torch.ones(10**10)\n", "ok", ["error", "error"]),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_with_torch(name: str, torch_exercise: dict[str, object]) -> None:
+    code, state, outcomes = ATTACKS[name]
+    result = alone(torch_exercise, code)
+    assert (result["state"], list(states(result).values())) == (state, outcomes)

@@ -1,0 +1,143 @@
+"""Instructors' map of the book: hours from words, measured seconds and stated minutes; and the page around it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import nbformat
+import pytest
+import typer
+from bs4 import BeautifulSoup
+
+from tests.press.conftest import Book, small_book, write_exercises
+from torchbook.cli import app
+from torchbook.course.assignment import Assignment
+from torchbook.practice import shelf
+from torchbook.practice.exercise import Exercise
+from torchbook.press.build import html
+from torchbook.press.chapters import chapters
+from torchbook.press.run import RUN
+from torchbook.press.site.course_map import Hours, hours_of
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("exercises")
+    write_exercises(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def exercises(own: Path) -> list[Exercise]:
+    return [shelf.load(own / name) for name in ("t01-x1-add", "t01-x2-words")]
+
+
+def test_hours_add_reading_running_and_exercises(exercises: list[Exercise]) -> None:
+    found = hours_of("word " * 4000, 600, exercises)
+    assert found == Hours(reading=20, running=600, exercises=2, practice=3)
+    assert found.hours == pytest.approx((20 + 10 + 3) / 60)
+    assert found.in_words() == ("20 min", "10 min", "2, 3 min", "0.6 h")
+
+
+def test_what_is_not_there_is_a_dash() -> None:
+    assert hours_of("", None, []).in_words() == ("–", "–", "–", "0.0 h")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory, repo: Path, own: Path) -> list[list[str]]:
+    """The table on the page of a small book with one chapter that ran in 36 s, one that never did."""
+    book = small_book(tmp_path_factory.mktemp("map"), repo)
+    book.chapter("t01", "word " * 500)
+    book.chapter("t02", "word " * 10)
+    _pretend_it_ran(book, "t01", 36.0)
+    book.page("map", "# Map\n\n:::{course-map}\n:::\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHBOOK_EXERCISES", str(own))
+        html(book.root)
+    found = BeautifulSoup(book.html("map"), "html.parser").select("table tr")
+    return [[entry.get_text(strip=True) for entry in row.select("th, td")] for row in found]
+
+
+def _pretend_it_ran(book: Book, name: str, seconds: float) -> None:
+    """Papermill's record without its outputs; the build complains of these, and prints the page."""
+    record = {"seconds": seconds, "peak_gb": 1.0, "lane": "cpu", "device": "CPU", "threads": 1, "date": "2026-01-01"}
+    record |= {"commit": "", "key": "0" * 64, "data": {}, "versions": {"torch": "2.15.0", "python": "3.11"}}
+    record |= {"parameters": {"SEED": 0, "FAST": False}}
+    path = book.executed(name)
+    path.parent.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(metadata={RUN: record}), path)
+
+
+def test_a_chapter_is_a_row(rows: list[list[str]]) -> None:
+    assert rows[0] == ["Chapter", "Read", "Run", "Exercises", "Together"]
+    assert rows[1] == ["T01", "3 min", "36 s", "2, 3 min", "0.1 h"]
+
+
+def test_a_chapter_that_never_ran_has_no_seconds(rows: list[list[str]]) -> None:
+    assert rows[2] == ["T02", "1 min", "–", "–", "0.0 h"]
+
+
+def test_exercises_of_chapters_that_are_not_there_have_a_row(rows: list[list[str]]) -> None:
+    awaiting = [one for one in shelf.shelf().values() if one.audience == "everyone"]
+    assert rows[3][0].startswith("Exercises of chapters to come: lab, p01")
+    assert rows[3][3] == f"{len(awaiting)}, {sum(one.minutes for one in awaiting)} min"
+
+
+def test_the_last_row_is_the_sum(rows: list[list[str]]) -> None:
+    exercises = sum(int(row[3].partition(",")[0]) for row in rows[1:-1] if row[3] != "–")
+    assert rows[-1][:3] == ["All", "4 min", "36 s"]
+    assert rows[-1][3].startswith(f"{exercises}, ")
+
+
+# The page.
+
+
+@pytest.fixture(scope="module")
+def page(repo: Path) -> str:
+    return (repo / "book" / "instructors.md").read_text(encoding="utf-8")
+
+
+def commands(page: str) -> list[list[str]]:
+    """What follows `torchbook` in blocks of shell, and in code that is a whole command."""
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+    lines = [line for line in blocks.splitlines() if line.startswith("torchbook ")]
+    lines += re.findall(r"`(torchbook (?:course \w+|exercises|check)(?: [^`…]+)?)`", page)
+    return [shlex.split(line)[1:] for line in lines]
+
+
+def test_the_page_has_commands(page: str) -> None:
+    assert {"new", "link", "collect", "grade"} <= {words[1] for words in commands(page) if words[0] == "course"}
+
+
+def test_every_command_of_the_page_parses(page: str) -> None:
+    for words in commands(page):
+        command: click.Command = typer.main.get_command(app)
+        context = click.Context(command, info_name="torchbook")
+        rest = list(words)
+        while isinstance(command, click.Group):
+            name, found, rest = command.resolve_command(context, rest)
+            assert found is not None
+            command, context = found, click.Context(found, info_name=name, parent=context)
+        command.make_context(command.name, rest, parent=context.parent)
+
+
+def test_the_pages_yaml_is_an_assignment(page: str, tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "hw1.yml").write_text(text, encoding="utf-8")
+    found = Assignment.load(tmp_path / "hw1.yml")
+    assert found.late.most_days == 3
+    assert [item.id for item in found.exercises] == ["p01-x3", "s04-x1"]
+
+
+def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
+    named = set(re.findall(r"\b[a-z]\w*-x\d+\b", page))
+    assert named <= set(shelf.folders())
+
+
+def test_the_chapters_that_the_page_calls_present_are(page: str, repo: Path) -> None:
+    assert {chapter.contract.id for chapter in chapters(repo)} == {"lab", "p01", "p02"}
+    assert "three of its chapters: the lab, p01 and p02" in page

@@ -1,0 +1,67 @@
+"""What is flagged in an answer for a person to look at, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchbook.course.flags import flags
+
+SUSPICIOUS = {
+    "sys._getframe": "import sys\nsys._getframe(1)",
+    "__main__": "import sys\nx = '__main__'",
+    "import gc": "import gc",
+    "import ctypes": "from ctypes import CDLL",
+    "import inspect": "import torch, inspect as i",
+    "import importlib": "from importlib import reload",
+    "import subprocess": "import subprocess",
+    "import socket": "import socket",
+    "import signal": "def f():\n    import signal",
+    "import builtins": "import builtins",
+    "import torch.testing": "import torch.testing as t",
+    "os.write": "import os\nos.write(100, b'')",
+    "os._exit": "from os import _exit",
+    "os.execv": "import os\nos.execv('a', [])",
+    "get_ipython": "get_ipython()",
+    "sys.modules": "import sys\nsys.modules",
+    "torch.testing.assert_close =": "import torch\ntorch.testing.assert_close = print",
+    "torch.equal =": "import torch\ntorch.equal, x = print, 1",
+    "setattr(torch.testing, …)": "setattr(torch.testing, 'assert_close', print)",
+    "builtins.all =": "builtins.all = print",
+    "/proc": "open('/proc/self/maps')",
+    "f_back": "frame = f()\nframe().f_back",
+    "__globals__": "f.__globals__",
+    "exec": "exec('1')",
+    "open": "open('x')",
+    "torch.load": "import torch\ntorch.load('x')",
+    "__eq__": "class A:\n    def __eq__(self, other): return True",
+    "__import__": "__import__('os')",
+}
+HONEST = [
+    "import torch\nimport os, random, math\nrandom.seed(1)\nx = torch.zeros(3)\nx[0] = 1\nx.grad = None",
+    "model.modules()\nself.weight = 1\nmodel.eval()",
+    "def step(optim):\n    optim.param_groups[0]['lr'] = 0.1",
+    "if __name__ == '__main__':\n    print(1)",
+    "import torch\ntorch.backends.cudnn.benchmark = False\ntorch.manual_seed(0)",
+    "import re\nre.compile('a')",
+]
+
+
+@pytest.mark.parametrize(("construct", "code"), SUSPICIOUS.items(), ids=SUSPICIOUS)
+def test_a_suspicious_construct_is_flagged_in_its_line(construct: str, code: str) -> None:
+    found = [flag for flag in flags(code) if flag.construct == construct]
+    assert [flag.line for flag in found] == [code.count("\n") + 1 if "class A" not in code else 2]
+    assert found[0].why
+
+
+@pytest.mark.parametrize("code", HONEST)
+def test_honest_code_is_not_flagged(code: str) -> None:
+    assert flags(code) == []
+
+
+def test_flags_come_in_the_order_of_lines() -> None:
+    assert [flag.line for flag in flags("x = 1\nimport gc\n\nimport ctypes\n")] == [2, 4]
+
+
+@pytest.mark.parametrize("code", ["x = = 1", "a\0b", "(" * 10_000, "-" * 100_000 + "1"])
+def test_code_that_cannot_be_parsed_has_one_flag(code: str) -> None:
+    assert [flag.construct for flag in flags(code)] == ["not Python"]

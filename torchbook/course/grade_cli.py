@@ -1,0 +1,168 @@
+"""`torchbook course collect`, `grade` and `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from torchbook.course.results import Summary
+
+console = Console()
+errors = Console(stderr=True)
+
+GRADED, LOOK, FAILED = 0, 1, 2  # exit statuses
+_LISTED = 30
+
+Submissions = Annotated[
+    Path,
+    typer.Argument(help="Folder with <student>/<assignment>.ipynb, with <student>.ipynb, or nbgrader's submitted/."),
+]
+Out = Annotated[Path, typer.Option(help="Folder for gradebook, feedback, report; called again it goes on there.")]
+Course = Annotated[Path | None, typer.Option(help="The course's folder, made by `course new`; else the one here.")]
+Name = Annotated[str, typer.Option(help="The assignment; if the course has only one, that.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Submissions side by side; 0: one a core.")]
+Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
+Unsafe = Annotated[bool, typer.Option("--unsafe", help="Run students' code without a sandbox, as yourself.")]
+Force = Annotated[bool, typer.Option("--force", help="Grade anew what was graded before.")]
+RosterFile = Annotated[
+    Path | None,
+    typer.Option("--roster", help="CSV of the class: Canvas's gradebook, Moodle's grading worksheet, or any."),
+]
+Patience = Annotated[float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.")]
+Downloads = Annotated[list[Path], typer.Argument(help="Downloads: zips, folders or notebooks.")]
+Platform = Annotated[str, typer.Option("--from", help="moodle, canvas, or folder: files named after students.")]
+CollectOut = Annotated[Path, typer.Option(help="Folder for the submissions.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(collect)
+    app.command()(grade)
+    app.command()(report)
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Errors that people can mend become a line and the status 2."""
+    from torchbook.course.assignment import AssignmentError
+    from torchbook.course.books import BooksError
+    from torchbook.course.collect import CollectError
+    from torchbook.course.engine import EngineError
+    from torchbook.course.grade import GradeError
+    from torchbook.course.handed_in import HandedInError
+    from torchbook.course.results import ResultsError
+    from torchbook.course.roster import RosterError
+    from torchbook.course.sandbox import SandboxError
+    from torchbook.practice.exercise import ExerciseError
+
+    known = (AssignmentError, BooksError, CollectError, EngineError, ExerciseError, GradeError, HandedInError)
+    try:
+        yield
+    except (*known, ResultsError, RosterError, SandboxError) as error:
+        errors.print(f"[red]error[/red] {_plain(str(error))}", highlight=False, soft_wrap=True)
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        errors.print("stopped; call again to go on", highlight=False)
+        raise typer.Exit(FAILED) from None
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def grade(
+    submissions: Submissions,
+    out: Out = Path("results"),
+    course: Course = None,
+    assignment: Name = "",
+    jobs: Jobs = 0,
+    scheduler: Scheduler = "",
+    unsafe: Unsafe = False,
+    force: Force = False,
+    roster: RosterFile = None,
+    patience: Patience = 1.0,
+) -> None:
+    """Grade what a class handed in, each submission in a sandbox; nbgrader keeps the books.
+
+    Status 0: all graded; 1: graded, and some need a person; 2: not graded.
+    """
+    with _said():
+        from torchbook.course import grade as grading
+
+        options = grading.Options(
+            submissions, out, course, assignment, jobs, scheduler, unsafe, force, roster, patience
+        )
+        summary = grading.grade(options, console)
+        raise typer.Exit(_show(summary, out))
+
+
+def report(
+    results: Annotated[Path, typer.Argument(help="The folder that grading wrote.")] = Path("results"),
+    roster: RosterFile = None,
+) -> None:
+    """Write tables, feedback and report again from what was graded, for instance with a roster."""
+    with _said():
+        from torchbook.course import exports
+        from torchbook.course import report as pages
+        from torchbook.course import results as kept
+        from torchbook.course import roster as rosters
+
+        summary = kept.Summary.load(results)
+        exports.export(summary, results, rosters.load(roster) if roster else None)
+        for student in summary.present:
+            pages.write_feedback(summary, student, results)
+        pages.write_report(summary, results)
+        raise typer.Exit(_show(summary, results))
+
+
+def _show(summary: Summary, out: Path) -> int:
+    from torchbook.course.results import number
+
+    totals = [student.total for student in summary.present]
+    mean = sum(totals) / len(totals) if totals else 0.0
+    absent = len(summary.students) - len(totals)
+    console.print(
+        f"{len(totals)} graded, {absent} absent, mean {number(mean)} of {number(summary.maximum)} points: "
+        f"{out / 'gradebook.csv'}, {out / 'report.html'}, {out / 'feedback'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    people = [student for student in summary.present if student.needs_person]
+    if not people:
+        return GRADED
+    table = Table("student", "needs a person because", box=None)
+    for student in people[:_LISTED]:
+        table.add_row(_plain(student.student), _plain(student.reason))
+    console.print(table)
+    if len(people) > _LISTED:
+        console.print(f"and {len(people) - _LISTED} more, all in {out / 'flags.csv'} and {out / 'report.html'}")
+    return LOOK
+
+
+def collect(
+    downloads: Downloads,
+    platform: Platform = "folder",
+    out: CollectOut = Path("submissions"),
+    assignment: Name = "",
+    course: Course = None,
+) -> None:
+    """Sort downloads of a learning platform into one folder a student, as `grade` takes them."""
+    if platform not in ("moodle", "canvas", "folder"):
+        raise typer.BadParameter(f"{platform!r}; it is moodle, canvas or folder", param_hint="--from")
+    with _said():
+        from torchbook.course import collect as collecting
+        from torchbook.course.grade import find_assignment
+
+        name = find_assignment(course, downloads[0], assignment)[1].name
+        done = collecting.collect(downloads, platform, name, out)  # type: ignore[arg-type]
+        console.print(f"{done.students} submissions: {out}", highlight=False, soft_wrap=True)
+        for what in done.skipped:
+            console.print(f"left out: {_plain(what)}", highlight=False, soft_wrap=True)
+        raise typer.Exit(LOOK if done.skipped else GRADED)
