@@ -1,4 +1,4 @@
-// What the reader does on a page: predictions, checklists, and a few keys. What was chosen stays in this browser.
+// What the reader does on a page: predictions, quizzes, checklists, exercises, and a few keys. It stays in this browser.
 (() => {
   // ---------- memory: one entry a page; a browser that refuses is no reason to fail ----------
 
@@ -65,6 +65,126 @@
       before.checked = true;
       judge(fieldset, before);
     }
+  }
+
+  // ---------- quizzes ----------
+
+  // Says whether an answer is right, and why, in the words of the folded answer.
+  function tellWhy(fieldset, right, reason) {
+    const verdict = fieldset.querySelector(".verdict");
+    const lead = Object.assign(document.createElement("p"), { textContent: right ? "Right." : "Not this one." });
+    verdict.replaceChildren(lead, ...[...(reason?.childNodes ?? [])].map((node) => node.cloneNode(true)));
+    fieldset.dataset.state = verdict.dataset.state = right ? "right" : "wrong";
+  }
+
+  function startChoice(fieldset, keep) {
+    const radios = [...fieldset.querySelectorAll('input[type="radio"]')];
+    const judgeQuiz = (radio) => {
+      const right = radio.hasAttribute("data-right");
+      fieldset.querySelectorAll("label").forEach((one) => delete one.dataset.state);
+      radio.closest("label").dataset.state = right ? "right" : "wrong";
+      tellWhy(fieldset, right, fieldset.querySelector(`dd[data-option="${radio.value}"]`));
+    };
+    radios.forEach((radio) => (radio.checked = false));
+    fieldset.addEventListener("keydown", (event) => radios.includes(event.target) && moveAmong(radios, event));
+    fieldset.addEventListener("change", ({ target }) => {
+      judgeQuiz(target);
+      keep(target.value);
+    });
+    return (kept) => {
+      const before = radios.find((radio) => radio.value === kept);
+      if (!before) return;
+      before.checked = true;
+      judgeQuiz(before);
+    };
+  }
+
+  // As Python's re.fullmatch with IGNORECASE; the build admits only patterns that both read alike.
+  const matches = (pattern, answer) => new RegExp(`^(?:${pattern})$`, "i").test(answer);
+
+  function startTyped(fieldset, keep) {
+    const field = fieldset.querySelector('input[type="text"]');
+    const accept = JSON.parse(fieldset.dataset.accept);
+    const judgeTyped = () => {
+      const answer = field.value.trim();
+      const right = accept.some((pattern) => matches(pattern, answer));
+      const tempting = [...fieldset.querySelectorAll("dd[data-match]")];
+      const reason = tempting.find((one) => matches(one.dataset.match, answer));
+      tellWhy(fieldset, right, right ? fieldset.querySelector('dd[data-option="right"]') : reason);
+    };
+    const check = () => {
+      if (!field.value.trim()) return field.focus();
+      judgeTyped();
+      keep(field.value);
+    };
+    fieldset.querySelector("button").addEventListener("click", check);
+    field.addEventListener("keydown", (event) => event.key === "Enter" && check());
+    field.value = "";
+    return (kept) => {
+      if (!kept) return;
+      field.value = kept;
+      judgeTyped();
+    };
+  }
+
+  function startQuiz(quiz, memory, solved) {
+    const questions = [...quiz.querySelectorAll("fieldset[data-question]")];
+    for (const fieldset of questions) {
+      const name = fieldset.dataset.question;
+      const keep = (answer) => {
+        remember(({ chosen }) => (chosen[name] = answer));
+        if (questions.every((one) => one.dataset.state === "right")) solved();
+      };
+      const restore = (fieldset.dataset.accept ? startTyped : startChoice)(fieldset, keep);
+      restore(memory.chosen[name]);
+    }
+    quiz.dataset.live = "";
+  }
+
+  // ---------- exercises: solved or not is kept by id, so that it outlives a move to another page ----------
+
+  const SOLVED = "torchbook:solved";
+
+  function solvedOnes() {
+    try {
+      return new Set(JSON.parse(localStorage.getItem(SOLVED)) ?? []);
+    } catch {
+      return new Set();
+    }
+  }
+
+  function markSolved(name, now) {
+    const all = solvedOnes();
+    if (now) all.add(name);
+    else all.delete(name);
+    try {
+      localStorage.setItem(SOLVED, JSON.stringify([...all]));
+    } catch {
+      // As above: the page works, it only forgets.
+    }
+  }
+
+  function startExercise(block, memory) {
+    const box = Object.assign(document.createElement("input"), { type: "checkbox" });
+    const tick = (now) => {
+      box.checked = now;
+      block.toggleAttribute("data-solved", now);
+    };
+    const label = document.createElement("label");
+    label.className = "exercise-solved";
+    label.append(box, "Solved");
+    block.querySelector(".exercise-facts").append(label);
+    box.addEventListener("change", () => {
+      tick(box.checked);
+      markSolved(block.id, box.checked);
+    });
+    tick(solvedOnes().has(block.id));
+    const quiz = block.querySelector(".quiz");
+    const solved = () => {
+      tick(true);
+      markSolved(block.id, true);
+    };
+    if (quiz) startQuiz(quiz, memory, solved);
   }
 
   // ---------- checklists ----------
@@ -186,6 +306,7 @@
   const memory = remembered();
   document.querySelectorAll(".prediction > fieldset").forEach((fieldset) => startPrediction(fieldset, memory));
   document.querySelectorAll(".checklist").forEach((list) => startChecklist(list, memory));
+  document.querySelectorAll("section.exercise").forEach((block) => startExercise(block, memory));
   startKeys();
   startPaper();
 })();

@@ -80,13 +80,119 @@ class Book:
         return (self.root / "_build" / "html" / "book" / f"{name}.html").read_text(encoding="utf-8")
 
 
+def small_book(root: Path, repo: Path) -> Book:
+    """A book with an index page and the repository's configuration and web folder."""
+    (root / "book").mkdir()
+    (root / "book" / "index.md").write_text("# A small book\n\nIts front page.\n")
+    (root / "_toc.yml").write_text("format: jb-book\nroot: book/index\n")
+    (root / "requirements.txt").write_text("torch==2.15.0\n")
+    shutil.copy(repo / "_config.yml", root)
+    shutil.copytree(repo / "web", root / "web")
+    return Book(root)
+
+
 @pytest.fixture
 def book(tmp_path: Path, repo: Path) -> Book:
-    """A book with an index page and the repository's configuration and web folder."""
-    (tmp_path / "book").mkdir()
-    (tmp_path / "book" / "index.md").write_text("# A small book\n\nIts front page.\n")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/index\n")
-    (tmp_path / "requirements.txt").write_text("torch==2.15.0\n")
-    shutil.copy(repo / "_config.yml", tmp_path)
-    shutil.copytree(repo / "web", tmp_path / "web")
-    return Book(tmp_path)
+    """A small book that a test may change."""
+    return small_book(tmp_path, repo)
+
+
+_CODE = {
+    "exercise.md": """\
+---
+id: t01-x1
+title: Add `two` numbers
+chapter: t01
+stars: 2
+minutes: 1
+importance: 4
+points: {public: 1, hidden: 2}
+needs: [cpu, processes]
+seconds: 5
+---
+`add(a, b)` returns $a + b$.
+
+- Use *plain* Python.
+
+## Hint: The result is `None` {test_sum}
+
+A function without `return` returns nothing.
+""",
+    "solution.py": '''\
+def add(a: int, b: int) -> int:
+    """The sum."""
+    ### BEGIN SOLUTION
+    return a + b
+    ### END SOLUTION
+''',
+    "checks.py": """\
+def test_sum(add):
+    assert add(1, 2) == 3, "one and two are three"
+
+
+def test_hidden_many(add, reference, seed):
+    for kangaroo in range(seed, seed + 20):
+        assert add(kangaroo, seed) == reference.add(kangaroo, seed), "wrong for other numbers"
+""",
+    "wrong/times.py": "# test_sum: multiplies them like rabbits\ndef add(a, b):\n    return a * b * 1 * 1 * 1\n",
+    "wrong/three.py": """\
+# test_hidden_many: knows one case only
+def add(a, b):
+    three_is_always_right = 3
+    return three_is_always_right
+""",
+}
+_QUIZ = {
+    "exercise.md": """\
+---
+id: t01-x2
+title: Two questions
+chapter: t01
+kind: quiz
+stars: 5
+minutes: 2
+importance: 1
+points: {public: 1, hidden: 1}
+seconds: 5
+questions:
+  - name: number
+    ask: |
+      What is $1 + 1$?
+
+      ```python
+      1 + 1
+      ```
+    options:
+      - {text: "`11`", why: "That joins *texts*."}
+      - {text: "`2`", right: true, why: "Integers are added."}
+  - name: word
+    ask: Which function gives the length of a list?
+    accept: ["len(\\\\(.*\\\\))?"]
+    example: len
+    why: It asks the list.
+    tempting:
+      - {match: "(array\\\\.)?size", example: size, why: "That is what arrays have."}
+---
+Two short ones.
+
+## Hint: Neither is clear
+
+Ask Python.
+"""
+}
+_PRIVATE = {
+    **_CODE,
+    "exercise.md": _CODE["exercise.md"]
+    .replace("t01-x1", "t01-x9")
+    .replace("Add `two` numbers", "A secret platypus exercise")
+    .replace("chapter: t01", "chapter: t01\naudience: instructor"),
+}
+
+
+def write_exercises(folder: Path) -> None:
+    """A code exercise t01-x1, a quiz t01-x2, and t01-x9, which is for instructors alone."""
+    for name, files in (("t01-x1-add", _CODE), ("t01-x2-words", _QUIZ), ("t01-x9-secret", _PRIVATE)):
+        for file, text in files.items():
+            path = folder / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")

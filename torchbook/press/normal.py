@@ -16,6 +16,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}(?=>)")
 _KERNEL_FILE = re.compile(r"(?:/[^\s\"'<>:\\]*)?/ipykernel_\d+/\d+\.py")
 _INSTALLED = re.compile(r"(?:~|/)[^\s\"'<>:\\]*/(?=site-packages/|python3\.\d+/)")
 _MODEL = re.compile(r"IPY_MODEL_(\w+)")
+_LIBRARY_FRAME = re.compile(r"^(?:\x1b\[[\d;]*m)*File (?:\x1b\[[\d;]*m)*(?:site-packages/|python3\.\d+/)")
 
 
 def normalise(nb: NotebookNode) -> NotebookNode:
@@ -31,7 +32,25 @@ def normalise(nb: NotebookNode) -> NotebookNode:
     text = _INSTALLED.sub("", _KERNEL_FILE.sub("<cell>", text))
     for number, model in enumerate(_model_order(nb)):
         text = text.replace(model, f"model{number:03d}")
-    return nbformat.reads(text, as_version=4)
+    nb = nbformat.reads(text, as_version=4)
+    for output in (output for cell in nb.cells for output in cell.get("outputs", []) if output.output_type == "error"):
+        output.traceback = _without_library_frames(output.traceback)
+    return nb
+
+
+def _without_library_frames(traceback: list[str]) -> list[str]:
+    """The traceback with one line for each run of frames inside libraries: the message is what a reader looks for."""
+    shown: list[str] = []
+    inside = 0
+    for part in [*traceback, ""]:
+        if _LIBRARY_FRAME.match(part):
+            inside += 1
+            continue
+        if inside:
+            shown.append(f"({inside} {'frame' if inside == 1 else 'frames'} inside libraries)\n")
+        inside = 0
+        shown.append(part)
+    return shown[:-1]
 
 
 def _model_order(nb: NotebookNode) -> list[str]:

@@ -10,10 +10,10 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from torchbook import __version__
-from torchbook.press.site import activities, assets, launch, reader, stamp
+from torchbook.press.site import activities, assets, course_map, exercises, launch, reader, stamp
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (reader, assets, launch, stamp, activities):
+    for part in (reader, assets, launch, stamp, activities, exercises, course_map):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,8 +9,11 @@ import nbformat
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
+from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook.press.chapters import Chapter
-from torchbook.press.site.plain import plain
+from torchbook.press.site.cells import practice_cells
+from torchbook.press.site.exercises import published
+from torchbook.press.site.plain import plain, split
 
 _GLUE = "application/papermill.record/"
 
@@ -28,16 +31,38 @@ def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, ins
     cells = [_install_cell(install)]
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "markdown":
-            new = nbformat.v4.new_markdown_cell(plain(cell.source, glued, page_url))
+            cells += _markdown(cell.source, f"cell-{index}", glued, page_url)
         else:
             new = nbformat.v4.new_code_cell(cell.source, metadata=_metadata(cell.metadata.get("tags", [])))
-        new.id = f"cell-{index}"
-        cells.append(new)
+            new.id = f"cell-{index}"
+            cells.append(new)
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "colab": {"provenance": [], "toc_visible": True},
     }
     return nbformat.v4.new_notebook(cells=[cell for cell in cells if cell.source], metadata=metadata)
+
+
+def _markdown(source: str, cell_id: str, glued: dict[str, str], page_url: str) -> list[NotebookNode]:
+    """A Markdown cell, in pieces around the exercises in it, which become cells of their own."""
+    cells = []
+    for number, (kind, part) in enumerate(split(source, "exercise")):
+        exercise = _exercise(part) if kind == "exercise" else None
+        if exercise:
+            cells += practice_cells(exercise)
+        else:
+            text = part if kind == "text" else f":::{{{kind}}} {part}\n:::"
+            name = f"{cell_id}-{number}" if number else cell_id
+            cells.append(nbformat.v4.new_markdown_cell(plain(text, glued, page_url), id=name))
+    return cells
+
+
+def _exercise(exercise_id: str) -> Exercise | None:
+    """An exercise that a page shows; the page itself has said it when there is none."""
+    try:
+        return published(exercise_id)
+    except ExerciseError:
+        return None
 
 
 def _install_cell(install: str) -> NotebookNode:

@@ -40,14 +40,35 @@ def plain(text: str, glued: Mapping[str, str], page_url: str) -> str:
     return "\n".join(lines).strip()
 
 
+def split(text: str, name: str) -> list[tuple[str, str]]:
+    """A Markdown cell cut at its directives of one name, as ("text", Markdown) and (name, the directive's argument)."""
+    lines = text.splitlines()
+    found: list[tuple[str, str]] = []
+    end = 0
+    for token in _PARSER.parse(text):
+        if token.level == 0 and token.map and _name_of(token) == name:
+            found.append(("text", "\n".join(lines[end : token.map[0]]).strip()))
+            found.append((name, token.info.partition("}")[2].strip()))
+            end = token.map[1]
+    found.append(("text", "\n".join(lines[end:]).strip()))
+    return [(kind, part) for kind, part in found if part]
+
+
+def _name_of(token: Token) -> str | None:
+    """The name of the directive that a fence is, if it is one."""
+    if token.type not in ("fence", "colon_fence") or not token.info.strip().startswith("{"):
+        return None
+    return token.info.strip()[1:].partition("}")[0]
+
+
 def _block(token: Token, glued: Mapping[str, str], page_url: str) -> str | None:
     """What stands for a block in plain Markdown; None when it is plain already."""
     if token.type in ("myst_target", "myst_line_comment", "myst_block_break"):
         return ""
-    if token.type not in ("fence", "colon_fence") or not token.info.strip().startswith("{"):
+    name = _name_of(token)
+    if name is None:
         return None
-    name, _, argument = token.info.strip()[1:].partition("}")
-    argument = argument.strip()
+    argument = token.info.partition("}")[2].strip()
     body = token.content.splitlines()
     while body and (_OPTION_LINE.match(body[0]) or not body[0].strip()):
         body.pop(0)

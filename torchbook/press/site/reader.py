@@ -35,6 +35,7 @@ def read(text: str) -> NotebookNode:
     # 'myst_config' is put there by myst-parser.
     config = app.env.myst_config  # type: ignore[attr-defined]
     nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
+    _correct_lines(nb, text)
     if not is_myst_markdown_notebook(text):
         return nb
     ran = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
@@ -52,6 +53,17 @@ def read(text: str) -> NotebookNode:
         warn("broken", f"{ran.name} cannot be read ({error}); run the chapter again with --force", 1)
         return nb
     return merge(nb, done, warn)
+
+
+def _correct_lines(nb: NotebookNode, text: str) -> None:
+    """Make complaints about prose name its line: myst-nb begins a Markdown cell before its blank lines, and adds two."""
+    rows = text.splitlines()
+    starts = nb.metadata.get("source_map", [])
+    for index, cell in enumerate(nb.cells):
+        if cell.cell_type == "markdown":
+            start = starts[index]
+            blank = next((n for n, row in enumerate(rows[start:]) if row.strip()), 0)
+            starts[index] = start + blank - 1
 
 
 def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:

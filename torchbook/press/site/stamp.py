@@ -15,10 +15,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from torchbook.press.chapters import Chapter, ChapterError, chapters
 from torchbook.press.run import record_of
+from torchbook.press.site.tables import cell, table
 
 _log = logging.getLogger(__name__)
 _WORDS_A_MINUTE = 200
-_NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes"}
+NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes"}
 
 
 def reading_minutes(text: str) -> int:
@@ -63,7 +64,7 @@ def _header(chapter: Chapter, outcome: str, record: dict[str, Any]) -> nodes.Nod
     facts = [f"{reading_minutes(chapter.text)} min to read"]
     if record:
         facts.append(f"{running_time(record['seconds'])} to run")
-    facts.append("needs: " + ", ".join(_NEEDS[need] for need in chapter.contract.needs))
+    facts.append("needs: " + ", ".join(NEEDS[need] for need in chapter.contract.needs))
     facts.append(f"{chapter.contract.memory_gb:g} GB of memory")
     box = nodes.container(classes=["chapter-head"])
     box += nodes.paragraph("", outcome, classes=["chapter-outcome"])
@@ -102,32 +103,15 @@ class Provenance(SphinxDirective):
         for chapter in chapters(root):
             self.env.note_dependency(str(chapter.executed))
             rows.append((chapter, record_of(chapter)))
-        return [_table(rows, self.env.docname)]
+        here = self.env.docname
+        return [table(_COLUMNS, [[link(chapter, here), *map(cell, _values(record))] for chapter, record in rows])]
 
 
 _COLUMNS = ("Chapter", "Lane", "Device", "torch", "Commit", "Date", "Time", "Memory", "Seed", "Data", "Run key")
 
 
-def _table(rows: list[tuple[Chapter, dict[str, Any]]], here: str) -> nodes.Node:
-    group = nodes.tgroup(cols=len(_COLUMNS))
-    group += [nodes.colspec(colwidth=1) for _ in _COLUMNS]
-    head = nodes.row()
-    head += [nodes.entry("", nodes.paragraph("", name)) for name in _COLUMNS]
-    group += nodes.thead("", head)
-    body = nodes.tbody()
-    for chapter, record in rows:
-        row = nodes.row()
-        row += [nodes.entry("", cell) for cell in (_link(chapter, here), *map(_cell, _values(record)))]
-        body += row
-    group += body
-    return nodes.container("", nodes.table("", group), classes=["wide-table"])
-
-
-def _cell(text: str) -> nodes.Node:
-    return nodes.paragraph("", text)
-
-
-def _link(chapter: Chapter, here: str) -> nodes.Node:
+def link(chapter: Chapter, here: str) -> nodes.Node:
+    """The chapter's title, linked from the page `here`."""
     target = pending_xref(
         "",
         nodes.inline("", chapter.contract.title),

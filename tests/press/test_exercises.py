@@ -1,0 +1,293 @@
+"""Exercises on pages and in published notebooks, and in the run key of the chapters that use them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from torchbook.press.build import html
+from torchbook.press.chapters import chapters
+from torchbook.press.key import PACKAGE, run_key
+from torchbook.press.site.launch import notebook
+from torchbook.press.site.patterns import is_common
+from torchbook.press.site.plain import split
+
+from .conftest import Book, cell, small_book, write_exercises
+
+URL = "https://site/page.html"
+PARAMETERS = {"DEVICE": "cpu", "FAST": False, "SEED": 0}
+BLOCKS = "# Blocks\n\n## Exercises\n\n:::{exercise} t01-x1\n:::\n\n:::{exercise} t01-x2\n:::\n\nSee {ref}`ex-t01-x1`.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Exercises of the test's own."""
+    root = tmp_path / "own"
+    write_exercises(root)
+    monkeypatch.setenv("TORCHBOOK_EXERCISES", str(root))
+    return root
+
+
+# The block on the page.
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
+    """A book with two exercises and the table of all, built once."""
+    root = tmp_path_factory.mktemp("blocks")
+    write_exercises(root / "own")
+    book = small_book(root, repo)
+    book.page("blocks", BLOCKS)
+    book.page("all", "# All\n\n:::{exercise-list}\n:::\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHBOOK_EXERCISES", str(root / "own"))
+        assert html(book.root) == 0
+    return book
+
+
+def soup(book: Book, name: str) -> BeautifulSoup:
+    return BeautifulSoup(book.html(name), "html.parser")
+
+
+@pytest.fixture
+def block(built: Book) -> Tag:
+    found = soup(built, "blocks").select_one("section.exercise#ex-t01-x1")
+    assert found
+    return found
+
+
+@pytest.fixture
+def quiz(built: Book) -> Tag:
+    found = soup(built, "blocks").select_one("section.exercise#ex-t01-x2")
+    assert found
+    return found
+
+
+def words(tag: Tag | None) -> str:
+    assert tag
+    return " ".join(tag.get_text().split())
+
+
+def test_heading_is_numbered_as_the_id_is_and_has_a_name(built: Book, block: Tag) -> None:
+    assert words(block.select_one("h3")).startswith("Exercise 1 · Add two numbers")
+    assert "Exercise 1 · Add two numbers" in words(soup(built, "blocks").select_one("p > a.reference.internal"))
+
+
+def test_facts_are_said_in_words(block: Tag) -> None:
+    facts = block.select_one(".exercise-facts")
+    assert words(facts) == "★★☆☆☆ · about 1 minute · important · needs: CPU, several processes"
+    assert [tag["aria-label"] for tag in facts.select("[role=img]")] == ["2 of 5 stars"]
+
+
+def test_statement_is_markdown_with_formulas(block: Tag) -> None:
+    assert words(block.select_one("li em")) == "plain"
+    assert "a + b" in words(block.select_one(".math"))
+
+
+def test_stub_and_how_to_check_it(block: Tag) -> None:
+    assert "raise NotImplementedError" in words(block.select_one(":scope > .highlight-python"))
+    said = words(block.select_one(".exercise-check"))
+    assert 'check("t01-x1")' in said
+    assert "torchbook check t01-x1 my.py" in said
+
+
+def test_hints_and_solution_are_folded(block: Tag) -> None:
+    folded = block.select("details")
+    assert [words(one.select_one("summary")) for one in folded] == ["Hint: The result is None", "Solution"]
+    assert not [one for one in folded if one.has_attr("open")]
+    assert "return a + b" in words(folded[1].select_one(".highlight-python"))
+    assert "SOLUTION" not in words(block)
+
+
+def test_quiz_asks_and_keeps_its_answers_folded(quiz: Tag) -> None:
+    choice, typed = quiz.select("fieldset")
+    assert [words(tag) for tag in choice.select("label")] == ["11", "2"]
+    assert [tag["value"] for tag in choice.select("[data-right]")] == ["b"]
+    assert [words(tag) for tag in choice.select("dt")] == ["Right: 2", "11"]
+    assert [words(tag) for tag in choice.select("dd")] == ["Integers are added.", "That joins texts."]
+    assert typed["data-accept"] == r'["len(\\(.*\\))?"]'
+    assert words(typed.select_one("dd[data-match]")) == "That is what arrays have."
+    assert not quiz.select("details[open]")
+
+
+def test_table_lists_what_everyone_may_see_and_links_what_has_a_page(built: Book) -> None:
+    page = soup(built, "all")
+    rows = [[words(one) for one in row.select("td")] for row in page.select("tbody tr")]
+    assert ["t01-x1", "Add `two` numbers", "t01", "★★☆☆☆", "1", "1 + 2", "code", "CPU, several processes"] in rows
+    assert not [row for row in rows if row[0] == "t01-x9"]
+    links = {words(tag): tag["href"] for tag in page.select("td a")}
+    assert links == {"t01-x1": "blocks.html#ex-t01-x1", "t01-x2": "blocks.html#ex-t01-x2"}
+
+
+def test_an_edited_exercise_is_on_the_page_of_the_next_build(book: Book, folder: Path) -> None:
+    book.page("blocks", BLOCKS)
+    assert html(book.root) == 0
+    path = folder / "t01-x1-add" / "exercise.md"
+    path.write_text(path.read_text().replace("Use *plain* Python.", "Use your head."))
+    assert html(book.root) == 0
+    assert "Use your head." in book.html("blocks")
+
+
+# What a page may not have.
+
+
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
+    """What the build of a book full of mistakes says."""
+    root = tmp_path_factory.mktemp("mistakes")
+    write_exercises(root / "own")
+    quiz = root / "own" / "t01-x2-words" / "exercise.md"
+    quiz.write_text(quiz.read_text().replace('accept: ["len', 'accept: ["(?P<name>len|x)", "len'))
+    book = small_book(root, repo)
+    book.page("unknown", "# Unknown\n\n:::{exercise} t01-x8\n:::\n")
+    book.page("private", "# Private\n\nText.\n\n:::{exercise} t01-x9\n:::\n")
+    book.page("once", "# Once\n\n:::{exercise} t01-x1\n:::\n")
+    book.page("twice", "# Twice\n\nText.\n\n:::{exercise} t01-x1\n:::\n")
+    book.page("pattern", "# Pattern\n\n:::{exercise} t01-x2\n:::\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHBOOK_EXERCISES", str(root / "own"))
+        done = book.torchbook("book")
+    assert done.returncode != 0
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "book/unknown.md:3: ERROR: no exercise 't01-x8'; did you mean t01-x",
+        "book/private.md:5: ERROR: exercise 't01-x9' is for instructors alone",
+        "book/twice.md:5: WARNING: exercise t01-x1 is at book/once.md:3 already",
+        "book/pattern.md:3: ERROR: t01-x2-words/exercise.md: word: a browser may read '(?P<name>len|x)'",
+    ],
+    ids=["unknown", "instructors", "twice", "pattern"],
+)
+def test_mistakes_fail_the_build_with_file_and_line(complaints: str, said: str) -> None:
+    assert said in complaints
+
+
+@pytest.mark.parametrize(
+    "pattern", ["len", r"len(\(.*\))?", r"(?:a|b){1,2}?", r"[^\s,]+", r"no\-one", "(?=a)a|(?!b)c", r"^\w+$", r"\bx\b"]
+)
+def test_patterns_that_a_browser_reads_alike(pattern: str) -> None:
+    assert is_common(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?P<n>a)", "(?i)a", "a++", "a{,3}", "[]a]", "(?<=a)b", r"(a)\1", r"\Aa", "(?>a)", "{", r"\x41", "(?#c)a", "^*"],
+)
+def test_patterns_that_it_may_not(pattern: str) -> None:
+    assert not is_common(pattern)
+
+
+# The published notebook.
+
+
+def cells(book: Book) -> list[nbformat.NotebookNode]:
+    (chapter,) = chapters(book.root)
+    made = notebook(chapter, None, URL, "torchbook")
+    nbformat.validate(made)
+    return list(made.cells)
+
+
+def test_exercise_becomes_statement_stub_and_check(book: Book, folder: Path) -> None:
+    book.chapter("one", "Before.\n\n:::{exercise} t01-x1\n:::\n\nAfter {term}`it`.", cell("1"))
+    by_id = {one.id: one for one in cells(book)}
+    assert list(by_id) == [
+        *["install", "cell-0", "cell-1", "cell-2"],
+        *["t01-x1-statement", "t01-x1-stub", "t01-x1-check"],
+        *["cell-2-2", "cell-3"],
+    ]
+    assert (by_id["cell-2"].source, by_id["cell-2-2"].source) == ("Before.", "After it.")
+    assert by_id["t01-x1-stub"].source.endswith("    raise NotImplementedError")
+    assert {by_id[f"t01-x1-{part}"].cell_type for part in ("stub", "check")} == {"code"}
+    check = by_id["t01-x1-check"].source
+    assert check.startswith('from torchbook.practice import check, hint, solution\n\ncheck("t01-x1")')
+    statement = by_id["t01-x1-statement"].source
+    assert "### Exercise 1 · Add `two` numbers\n\n★★☆☆☆ (2 of 5 stars) · about 1 minute · important" in statement
+    assert "<details><summary>Hint: The result is <code>None</code></summary>\n\nA function" in statement
+    assert not [one for one in by_id.values() if "{exercise}" in one.source or "return a + b" in one.source]
+
+
+def test_quiz_in_the_notebook_has_its_options_but_not_its_answers(book: Book, folder: Path) -> None:
+    book.chapter("one", ":::{exercise} t01-x2\n:::", cell("1"))
+    sources = {one.id: one.source for one in cells(book)}
+    statement = sources["t01-x2-statement"]
+    assert (
+        "**Question 1, `number`**\n\nWhat is $1 + 1$?\n\n```python\n1 + 1\n```\n\n- **a** `11`\n- **b** `2`"
+        in statement
+    )
+    assert "Integers are added" not in statement
+    assert "That is what arrays have" not in statement
+    assert sources["t01-x2-stub"].startswith("t01_x2 = {")
+
+
+def test_neighbouring_exercises_leave_no_empty_cell(book: Book, folder: Path) -> None:
+    book.chapter("one", ":::{exercise} t01-x1\n:::\n\n:::{exercise} t01-x2\n:::", cell("1"))
+    assert all(one.source.strip() for one in cells(book))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Text.", [("text", "Text.")]),
+        (":::{exercise} a\n:::", [("exercise", "a")]),
+        ("One.\n\n```{exercise} a\n```\nTwo.", [("text", "One."), ("exercise", "a"), ("text", "Two.")]),
+        ("````\n:::{exercise} a\n:::\n````", [("text", "````\n:::{exercise} a\n:::\n````")]),
+    ],
+    ids=["none", "alone", "between", "quoted"],
+)
+def test_markdown_is_cut_at_its_exercises(text: str, parts: list[tuple[str, str]]) -> None:
+    assert split(text, "exercise") == parts
+
+
+# The run key.
+
+
+def key(book: Book, package: Path = PACKAGE) -> str:
+    (chapter,) = chapters(book.root)
+    return run_key(chapter, dict(PARAMETERS), "cpu", package)
+
+
+USES = "from torchbook.practice import reference\nadd = reference('t01-x1').add"
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("t01-x1-add/solution.py", True),
+        ("t01-x1-add/checks.py", True),
+        ("t01-x1-add/wrong/three.py", False),
+        ("t01-x2-words/exercise.md", False),
+    ],
+)
+def test_exercise_that_a_cell_names_is_in_the_key(book: Book, folder: Path, file: str, changes: bool) -> None:
+    book.chapter("one", cell(USES))
+    before = key(book)
+    (folder / file).write_text((folder / file).read_text() + "\n# changed\n")
+    assert (key(book) != before) is changes
+
+
+@pytest.mark.parametrize(("code", "changes"), [(USES, True), ("print('t01-x1')", False)], ids=["uses", "only says"])
+def test_practice_is_in_the_key_of_chapters_that_use_it(
+    book: Book, folder: Path, tmp_path: Path, code: str, changes: bool
+) -> None:
+    book.chapter("one", cell(code))
+    package = tmp_path / "torchbook"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = key(book, package)
+    (package / "practice" / "harness.py").write_text("# changed\n")
+    assert (key(book, package) != before) is changes
+
+
+def test_nothing_else_that_chapters_import_leads_to_practice() -> None:
+    """Else a chapter's outputs could depend on it unseen."""
+    rooms = ("practice", "course", "press", "cli.py")
+    files = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(rooms)]
+    assert files
+    assert [path.name for path in files if re.search(r"torchbook(\.| import .*\b)practice", path.read_text())] == []

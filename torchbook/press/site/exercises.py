@@ -1,0 +1,318 @@
+"""Exercises on the page: `{exercise}` shows one as a block, `{exercise-list}` all of them as a table.
+
+A block is made from the exercise's folder: heading, facts, statement, stub, hints and solution, both folded. Hidden
+checks, wrong answers and what is for instructors alone stay out of it. A quiz is answered on the page itself. All of
+it can be read without JavaScript.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.domains import Domain
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from torchbook.practice import shelf
+from torchbook.practice.exercise import Exercise, ExerciseError
+from torchbook.practice.quiz import Option, Question
+from torchbook.press.site.patterns import is_common
+from torchbook.press.site.stamp import NEEDS
+from torchbook.press.site.tables import cell, table
+
+_log = logging.getLogger(__name__)
+_IMPORTANCE = ("optional", "useful", "recommended", "important", "essential")
+_COLUMNS = ("Id", "Title", "Chapter", "Stars", "Minutes", "Points: public + hidden", "Kind", "Needs")
+
+
+# An exercise in words, on the page and in the notebook.
+
+
+def label(exercise_id: str) -> str:
+    """The block's anchor, and its name for `{ref}`."""
+    return f"ex-{exercise_id}"
+
+
+def heading(exercise: Exercise) -> str:
+    """ "Exercise 3 · Manual indexing", numbered as the id is."""
+    return f"Exercise {exercise.id.rpartition('-x')[2]} · {exercise.title}"
+
+
+def stars(exercise: Exercise) -> str:
+    """The difficulty as five stars, full and empty."""
+    return "★" * exercise.stars + "☆" * (5 - exercise.stars)
+
+
+def stars_in_words(exercise: Exercise) -> str:
+    return f"{exercise.stars} of 5 stars"
+
+
+def needs(exercise: Exercise) -> str:
+    """What it takes to run it: machine, then data."""
+    return ", ".join([*(NEEDS[need] for need in exercise.needs), *exercise.data])
+
+
+def facts(exercise: Exercise) -> str:
+    """Time, importance and needs, as they stand after the stars."""
+    minutes = f"about {exercise.minutes} minute{'' if exercise.minutes == 1 else 's'}"
+    return " · ".join((minutes, _IMPORTANCE[exercise.importance - 1], f"needs: {needs(exercise)}"))
+
+
+def published(exercise_id: str) -> Exercise:
+    """An exercise that everyone may see.
+
+    Raises:
+        ExerciseError: there is none of that id, it is malformed, or it is for instructors alone.
+    """
+    found = shelf.find(exercise_id)
+    if found.audience != "everyone":
+        raise ExerciseError(f"exercise {exercise_id!r} is for instructors alone; a page of the book cannot show it")
+    return found
+
+
+# Where the blocks are.
+
+
+class Places(Domain):
+    """Which page has which exercise, and which pages list them."""
+
+    name = "practice"
+    label = "Exercises"
+    data_version = 1
+    initial_data: dict[str, Any] = {"blocks": {}, "lists": set()}  # noqa: RUF012
+
+    @property
+    def blocks(self) -> dict[str, list[tuple[str, int]]]:
+        """Pages and lines of each exercise's blocks, by its id."""
+        found: dict[str, list[tuple[str, int]]] = self.data["blocks"]
+        return found
+
+    def clear_doc(self, docname: str) -> None:
+        self.data["lists"].discard(docname)
+        for exercise_id, places in list(self.blocks.items()):
+            self.blocks[exercise_id] = [place for place in places if place[0] != docname]
+
+    def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
+        self.data["lists"] |= otherdata["lists"] & set(docnames)
+        for exercise_id, places in otherdata["blocks"].items():
+            mine = self.blocks.setdefault(exercise_id, [])
+            mine += [place for place in places if place[0] in docnames]
+
+    def check_consistency(self) -> None:
+        for exercise_id, places in self.blocks.items():
+            for docname, line in places[1:]:
+                first = self.env.doc2path(places[0][0], base=False)
+                what = f"exercise {exercise_id} is at {first}:{places[0][1]} already; an exercise has one place"
+                _log.warning(what, location=(docname, line), type="practice", subtype="twice")
+
+    def resolve_any_xref(self, *_: Any, **__: Any) -> list[tuple[str, nodes.Element]]:
+        """Blocks are found as labels of the standard domain."""
+        return []
+
+    def page_of(self, exercise_id: str) -> str | None:
+        """The page with the exercise's block."""
+        return next((docname for docname, _ in self.blocks.get(exercise_id, [])), None)
+
+
+def _places(env: BuildEnvironment) -> Places:
+    found = env.get_domain(Places.name)
+    assert isinstance(found, Places)
+    return found
+
+
+# One exercise.
+
+
+class ExerciseBlock(SphinxDirective):
+    """`:::{exercise} p01-x3`: the whole exercise."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        exercise = self._exercise()
+        for path in sorted(exercise.folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                self.env.note_dependency(str(path))
+        _places(self.env).blocks.setdefault(exercise.id, []).append((self.env.docname, self.lineno))
+        name = label(exercise.id)
+        block = nodes.section("", ids=[name], names=[name], classes=["exercise"])
+        block += nodes.title(heading(exercise), "", *self._inline(heading(exercise)))
+        block += _facts(exercise)
+        block += self.parse_text_to_nodes(exercise.statement)
+        block += self._questions(exercise) if exercise.kind == "quiz" else self._task(exercise)
+        self.state.document.note_explicit_target(block, block)
+        return [block]
+
+    def _exercise(self) -> Exercise:
+        try:
+            return published(self.arguments[0])
+        except ExerciseError as error:
+            raise self.error(str(error)) from None
+
+    def _task(self, exercise: Exercise) -> list[nodes.Node]:
+        return [
+            _code(exercise.stub),
+            _how_to_check(exercise),
+            *self._hints(exercise),
+            *_folded("Solution", [_code(exercise.reference)]),
+        ]
+
+    def _hints(self, exercise: Exercise) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for hint in exercise.hints:
+            title = [nodes.Text("Hint: "), *self._inline(hint.symptom)]
+            found += _folded(title, self.parse_text_to_nodes(hint.text))
+        return found
+
+    def _inline(self, text: str) -> list[nodes.Node]:
+        parsed, problems = self.state.inline_text(text, self.lineno)
+        return [*parsed, *problems]
+
+    # A quiz.
+
+    def _questions(self, exercise: Exercise) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for number, question in enumerate(exercise.questions, 1):
+            name = f"{exercise.id}.{question.name}"
+            first, *rest = self.parse_text_to_nodes(question.ask)
+            if not isinstance(first, nodes.paragraph):
+                raise self.error(f"{exercise.folder.name}/exercise.md: {question.name}: `ask` begins with a sentence")
+            patterns = f" data-accept='{escape(json.dumps(self._common(exercise, question)))}'"
+            found.append(_html(f'<fieldset data-question="{name}"{patterns if question.accept else ""}><legend>'))
+            found += [nodes.Text(f"{number}. "), *first.children, _html("</legend>"), *rest]
+            found += self._choice(exercise, question, name) if question.options else self._typed(exercise, question)
+        return [nodes.container("", *found, classes=["quiz"]), *self._hints(exercise), _how_to_check(exercise)]
+
+    def _choice(self, exercise: Exercise, question: Question, name: str) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for letter, option in zip(question.letters, question.options, strict=True):
+            right = ' data-right="1"' if option.right else ""
+            found.append(_html(f'<label><input type="radio" name="{name}" value="{letter}"{right}><span>'))
+            found += [*self._inline(option.text), _html("</span></label>")]
+        answers: list[nodes.Node] = []
+        pairs: list[tuple[str, Option]] = list(zip(question.letters, question.options, strict=True))
+        for letter, option in sorted(pairs, key=lambda pair: not pair[1].right):
+            said = [*([nodes.Text("Right: ")] if option.right else []), *self._inline(option.text)]
+            answers += self._reason(said, f'data-option="{letter}"', option.why)
+        return [*found, *_verdict(answers)]
+
+    def _typed(self, exercise: Exercise, question: Question) -> list[nodes.Node]:
+        field = '<input type="text" aria-label="Your answer" maxlength="200" autocomplete="off" spellcheck="false">'
+        said: list[nodes.Node] = [nodes.Text("Right, for example: "), nodes.literal("", question.example)]
+        answers = self._reason(said, 'data-option="right"', question.why)
+        for tempting in question.tempting:
+            match = f'data-match="{escape(tempting.match)}"'
+            answers += self._reason([nodes.literal("", tempting.example)], match, tempting.why)
+        return [_html(f'<p class="typed">{field}<button type="button">Check</button></p>'), *_verdict(answers)]
+
+    def _reason(self, said: list[nodes.Node], marks: str, why: str) -> list[nodes.Node]:
+        return [_html("<dt>"), *said, _html(f"</dt><dd {marks}>"), *self.parse_text_to_nodes(why), _html("</dd>")]
+
+    def _common(self, exercise: Exercise, question: Question) -> list[str]:
+        for pattern in (*question.accept, *(tempting.match for tempting in question.tempting)):
+            if not is_common(pattern):
+                raise self.error(
+                    f"{exercise.folder.name}/exercise.md: {question.name}: a browser may read {pattern!r} in another "
+                    "way than Python: use literals, classes, groups, (?=, (?!, | and * + ? {m,n}"
+                )
+        return list(question.accept)
+
+
+def _facts(exercise: Exercise) -> nodes.Node:
+    said = f'<span role="img" aria-label="{stars_in_words(exercise)}">{stars(exercise)}</span>'
+    kind = "quiz · " if exercise.kind == "quiz" else ""
+    return nodes.paragraph("", "", _html(said), nodes.Text(f" · {kind}{facts(exercise)}"), classes=["exercise-facts"])
+
+
+def _how_to_check(exercise: Exercise) -> nodes.Node:
+    call, command = f'check("{exercise.id}")', f"torchbook check {exercise.id} my.py"
+    parts = [
+        nodes.Text("In Python: " if exercise.kind == "quiz" else "Check it: "),
+        nodes.literal("", call, classes=["code"]),
+        nodes.Text(" in the notebook, or "),
+        nodes.literal("", command, classes=["code"]),
+        nodes.Text(" in a terminal."),
+    ]
+    return nodes.paragraph("", "", *parts, classes=["exercise-check"])
+
+
+def _code(source: str) -> nodes.Node:
+    return nodes.literal_block(source.rstrip(), source.rstrip(), language="python")
+
+
+def _folded(title: str | list[nodes.Node], body: list[nodes.Node]) -> list[nodes.Node]:
+    said = [nodes.Text(title)] if isinstance(title, str) else title
+    return [_html('<details class="fold"><summary>'), *said, _html("</summary>"), *body, _html("</details>")]
+
+
+def _verdict(answers: list[nodes.Node]) -> list[nodes.Node]:
+    head = '<div class="verdict" role="status"></div><details><summary>Answer</summary><dl>'
+    return [_html(head), *answers, _html("</dl></details></fieldset>")]
+
+
+def _html(text: str) -> nodes.Node:
+    return nodes.raw("", text, format="html")
+
+
+# All exercises.
+
+
+class _link(nodes.inline):  # noqa: N801
+    """An exercise's id in the table: a link once it is known which page has the block."""
+
+
+class ExerciseList(SphinxDirective):
+    """`:::{exercise-list}`: a table of all exercises that everyone may see."""
+
+    def run(self) -> list[nodes.Node]:
+        _places(self.env).data["lists"].add(self.env.docname)
+        try:
+            found = [exercise for exercise in shelf.shelf().values() if exercise.audience == "everyone"]
+        except ExerciseError as error:
+            raise self.error(str(error)) from None
+        return [table(_COLUMNS, [_row(exercise) for exercise in sorted(found, key=_in_order)])]
+
+
+def _in_order(exercise: Exercise) -> tuple[str, int]:
+    chapter, _, number = exercise.id.rpartition("-x")
+    return chapter, int(number)
+
+
+def _row(exercise: Exercise) -> list[nodes.Node]:
+    points = exercise.points
+    shown = nodes.raw("", f'<span role="img" aria-label="{stars_in_words(exercise)}">{stars(exercise)}</span>')
+    shown["format"] = "html"
+    link = nodes.paragraph("", "", _link("", exercise.id, exercise=exercise.id))
+    rest = (str(exercise.minutes), f"{points.public:g} + {points.hidden:g}", exercise.kind, needs(exercise))
+    return [link, cell(exercise.title), cell(exercise.chapter), nodes.paragraph("", "", shown), *map(cell, rest)]
+
+
+def _resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    for node in list(doctree.findall(_link)):
+        page = _places(app.env).page_of(node["exercise"])
+        text = nodes.literal("", node["exercise"])
+        if page is None:
+            node.replace_self(text)
+            continue
+        address = f"{app.builder.get_relative_uri(docname, page)}#{label(node['exercise'])}"
+        node.replace_self(nodes.reference("", "", text, internal=True, refuri=address))
+
+
+def _lists_again(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    """Pages with a table are read in each build: a folder that is new is no file that Sphinx could watch."""
+    return sorted(_places(env).data["lists"] & env.found_docs)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_domain(Places)
+    app.add_node(_link)
+    app.add_directive("exercise", ExerciseBlock)
+    app.add_directive("exercise-list", ExerciseList)
+    app.connect("doctree-resolved", _resolve)
+    app.connect("env-get-outdated", _lists_again)
