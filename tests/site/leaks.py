@@ -1,0 +1,117 @@
+"""What must not be on the site, and where on it something of that is found."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+from torchbook.practice.exercise import HIDDEN, Exercise
+
+LINE = 25  # characters; what is shorter may be anybody's line
+_TEXTS = {".html", ".js", ".json", ".ipynb", ".md", ".txt", ".css", ".xml"}
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A text in one line, and what it is; `word`: found only where no letter or digit goes on."""
+
+    text: str
+    what: str
+    word: bool = False
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def secrets(exercises: Iterable[Exercise]) -> set[Secret]:
+    """Hidden checks, wrong answers, and all of what is for instructors alone."""
+    known = list(exercises)
+    public = one_line(" ".join(_public(one) for one in known if one.audience == "everyone"))
+    found = {Secret(f"def {HIDDEN}", "a hidden check")}
+    for exercise in known:
+        names = [name for name in exercise.check_names if name.startswith(HIDDEN)]
+        found |= {Secret(name, f"{exercise.id}: a hidden check's name", word=True) for name in names}
+        lines = [(line, "a hidden check") for line in _hidden_lines(exercise)]
+        if exercise.kind == "code":  # a quiz's wrong answers are its options
+            lines += [(line, "a wrong answer") for wrong in exercise.wrong for line in wrong.source.splitlines()]
+        if exercise.audience == "instructor":
+            found |= {Secret(text, f"{exercise.id}: for instructors", word=True) for text in _names(exercise)}
+            lines += [(line, "for instructors") for line in _public(exercise).splitlines()]
+        texts = [(one_line(line), what) for line, what in lines]
+        found |= {Secret(t, f"{exercise.id}: {what}") for t, what in texts if len(t) >= LINE and t not in public}
+    return found
+
+
+def _names(exercise: Exercise) -> tuple[str, str]:
+    return exercise.id, one_line(exercise.title)
+
+
+def _public(exercise: Exercise) -> str:
+    """What the page of an exercise for everyone shows, and what its learner's edition holds."""
+    hints = [f"{hint.symptom}\n{hint.text}" for hint in exercise.hints]
+    whys = [f"{q.ask}\n{o.text}\n{o.why}" for q in exercise.questions for o in q.options]
+    return "\n".join([exercise.statement, *hints, *whys, exercise.reference, exercise.stub, exercise.public_checks])
+
+
+def _hidden_lines(exercise: Exercise) -> list[str]:
+    rows = exercise.checks.splitlines()
+    tests = [node for node in ast.parse(exercise.checks).body if isinstance(node, ast.FunctionDef)]
+    return [row for node in tests if node.name.startswith(HIDDEN) for row in rows[node.lineno - 1 : node.end_lineno]]
+
+
+def texts(site: Path) -> Iterator[tuple[str, str]]:
+    """Every text of a built site: of a page as it is written and as it is read, of a notebook all its strings."""
+    for path in sorted(site.rglob("*")):
+        name = path.relative_to(site).as_posix()
+        if path.name == "objects.inv":
+            yield name, zlib.decompress(path.read_bytes().split(b"\n", 4)[4]).decode()
+        if path.suffix not in _TEXTS or name.startswith("_static/vendor/"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        yield name, text
+        if path.suffix == ".html":
+            yield name, BeautifulSoup(text, "html.parser").get_text()
+        if path.suffix == ".ipynb":
+            yield name, "\n".join(_strings(json.loads(text)))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+        yield "".join(value)
+    elif isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def leaks(found: Iterable[tuple[str, str]], wanted: set[Secret]) -> list[str]:
+    """Where which secret is, as "file: what: text"."""
+    long = defaultdict(list)
+    for secret in wanted:
+        if not secret.word and len(secret.text) >= LINE:
+            long[secret.text[:LINE]].append(secret)
+    short = [secret for secret in wanted if secret.word or len(secret.text) < LINE]
+    seen = set()
+    for name, text in found:
+        line = one_line(text)
+        here = {one for one in short if _has(line, one)}
+        for start in range(len(line) - LINE + 1):
+            here |= {one for one in long.get(line[start : start + LINE], ()) if line.startswith(one.text, start)}
+        seen |= {f"{name}: {one.what}: {one.text}" for one in here}
+    return sorted(seen)
+
+
+def _has(line: str, secret: Secret) -> bool:
+    if not secret.word:
+        return secret.text in line
+    return re.search(rf"(?<![\w-]){re.escape(secret.text)}(?![\w-])", line, re.IGNORECASE) is not None

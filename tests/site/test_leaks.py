@@ -1,0 +1,106 @@
+"""Nothing that is kept for grading is on the site: not on its pages, nor in search index, sources or notebooks."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from tests.press.conftest import Book, small_book, write_exercises
+from tests.site.conftest import Site
+from tests.site.leaks import leaks, secrets, texts
+from torchbook.practice import shelf
+from torchbook.practice.exercise import Exercise, load
+from torchbook.press.build import html
+
+HIDDEN_LINE = "for kangaroo in range(seed, seed + 20):"
+WRONG_LINE = "three_is_always_right = 3"
+PRIVATE_TITLE = "A secret platypus exercise"
+
+
+def test_the_site_has_no_hidden_check_no_wrong_answer_and_nothing_of_instructors(site: Site) -> None:
+    wanted = secrets(shelf.shelf().values())
+    read = list(texts(site.root))
+    names = {name for name, _ in read}
+    assert {"searchindex.js", "objects.inv"} < names
+    assert any(name.startswith("_sources/") for name in names)
+    assert any(name.startswith("notebooks/") for name in names)
+    assert len(wanted) > 100
+    assert leaks(read, wanted) == []
+
+
+# That the search would find them.
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> list[Exercise]:
+    write_exercises(tmp_path / "own")
+    return [load(folder) for folder in sorted((tmp_path / "own").iterdir())]
+
+
+def _page(secret: str) -> bytes:
+    code = "".join(f'<span class="n">{escape(word)}</span> ' for word in secret.split(" "))
+    return f"<html><body><p>Text.</p><pre>x = 1\n    {code}\n</pre></body></html>".encode()
+
+
+def _notebook(secret: str) -> bytes:
+    return json.dumps({"cells": [{"source": ["a = 1\n", f"    {secret}\n", "b = 2"]}]}).encode()
+
+
+def _inventory(secret: str) -> bytes:
+    return b"# 1\n# 2\n# 3\n# 4\n" + zlib.compress(f"ex std:label -1 page.html# {secret}\n".encode())
+
+
+@pytest.mark.parametrize("secret", [HIDDEN_LINE, WRONG_LINE, PRIVATE_TITLE, "t01-x9", "def test_hidden_many(add)"])
+@pytest.mark.parametrize(
+    ("file", "written"),
+    [
+        ("book/page.html", _page),
+        ("notebooks/page.ipynb", _notebook),
+        ("_sources/page.md", str.encode),
+        ("searchindex.js", lambda secret: f'Search.setIndex({{"titles":["{secret}"]}})'.encode()),
+        ("objects.inv", _inventory),
+    ],
+    ids=["page", "notebook", "source", "search", "inventory"],
+)
+def test_a_planted_secret_is_found(
+    own: list[Exercise], tmp_path: Path, secret: str, file: str, written: Callable[[str], bytes]
+) -> None:
+    path = tmp_path / "site" / file
+    path.parent.mkdir(parents=True)
+    path.write_bytes(written(secret))
+    assert [found for found in leaks(texts(tmp_path / "site"), secrets(own)) if found.startswith(f"{file}: ")]
+
+
+@pytest.mark.parametrize("text", ["def add(a: int, b: int) -> int:", "t01-x90", "one and two are three", "add(1, 2)"])
+def test_what_is_public_is_no_leak(own: list[Exercise], text: str) -> None:
+    assert leaks([("page", text)], secrets(own)) == []
+
+
+@pytest.fixture(scope="module")
+def leaky(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
+    """A book that knows a private exercise; one of its pages shows what it may, one what it may not."""
+    root = tmp_path_factory.mktemp("leaky")
+    write_exercises(root / "own")
+    book = small_book(root, repo)
+    book.page("careful", "# Careful\n\n:::{exercise} t01-x1\n:::\n\n:::{exercise} t01-x2\n:::\n")
+    book.page("all", "# All\n\n:::{exercise-list}\n:::\n")
+    book.page("careless", f"# Careless\n\n## {PRIVATE_TITLE}\n\n```python\n{HIDDEN_LINE}\n```\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(shelf.ROOTS, str(root / "own"))
+        assert html(book.root) == 0
+    return book
+
+
+def test_a_built_book_leaks_only_what_a_page_has_pasted(leaky: Book) -> None:
+    wanted = secrets(load(folder) for folder in (leaky.root / "own").iterdir())
+    found = leaks(texts(leaky.root / "_build" / "html"), wanted)
+    assert f"book/careless.html: t01-x1: a hidden check: {HIDDEN_LINE}" in found
+    assert f"searchindex.js: t01-x9: for instructors: {PRIVATE_TITLE}" in found
+    assert {entry.partition(": ")[0] for entry in found} == {
+        *("book/careless.html", "_sources/book/careless.md", "searchindex.js"),
+    }
