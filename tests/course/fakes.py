@@ -381,7 +381,7 @@ CLASS = (
     Fake("frames", "looks for hidden checks in the callers", placing(_FRAMES), REST, person=True),
     Fake("patches-close", "replaces assert_close", _patches_close, FULL - 3, person=True),
     Fake("patches-random", "replaces what draws the cases", _source(lambda s: f"{_DRAWS}{s}"), REST, person=True),
-    Fake("equals-all", "an object that equals everything", placing(_TRIES_EVERYTHING), FULL, person=True),
+    Fake("equals-all", "an object that equals everything", placing(_TRIES_EVERYTHING), REST + 0.14, person=True),
     Fake("transformer", "an input transformer", _source(lambda s: _TRANSFORMS), REST, person=True),
     Fake("stripped", "right, metadata stripped", _notebook(_strip), FULL),
     Fake("deleted", "the first answer's cell is gone", _notebook(_without(f"{PLACE}-solution")), REST, person=True),

@@ -304,7 +304,7 @@ def test_there_is_no_way_to_the_internet() -> None:
     ],
 )
 def test_what_would_reach_around_the_limits_is_refused(call: str) -> None:
-    assert attempt(call, "import os, ctypes") in ("PermissionError", "('done', 1)")
+    assert attempt(call, "import os, ctypes") in ("PermissionError", "OSError", "('done', 1)")
 
 
 def test_background_processes_are_gone() -> None:
@@ -380,6 +380,16 @@ def test_a_look_into_the_callers_frames_finds_the_reference_and_is_flagged() -> 
     )
     assert states(graded(code)) == PASSED
     assert {"sys._getframe", "f_back", "f_locals"} <= {flag.construct for flag in flags(code)}
+
+
+def test_a_patch_that_restores_itself_is_not_noticed_but_flagged() -> None:
+    """The other limit: when the tripwire looks, everything is as it was."""
+    code = (
+        "import builtins\nreal = builtins.all\ndef fake(items):\n    builtins.all = real\n    return True\n"
+        "def double(x):\n    if x == 0:\n        builtins.all = fake\n    return {2: 4, 0: 0}.get(x, 1)\n"
+    )
+    assert states(graded(code)) == PASSED | {"test_hidden_random": "refused"}
+    assert "builtins.all =" in {flag.construct for flag in flags(code)}
 
 
 # With torch.

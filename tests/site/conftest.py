@@ -16,11 +16,18 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, Response
 
 PLOTLY = "vendor/plotly.min.js"
+SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def pages_in(root: Path) -> list[str]:
+    """Every page of a built site, relative to its root; none where nothing is built."""
+    names = (path.relative_to(root).as_posix() for path in root.rglob("*.html"))
+    return sorted(name for name in names if not name.startswith("_static/"))
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,7 @@ class Site:
     @property
     def pages(self) -> list[str]:
         """Every page, relative to the root."""
-        found = self.root.rglob("*.html")
-        return sorted(path.relative_to(self.root).as_posix() for path in found if "_static" not in path.parts)
+        return pages_in(self.root)
 
     def soup(self, page: str) -> BeautifulSoup:
         return _soup(self.root / page)
@@ -56,8 +62,8 @@ def _soup(path: Path) -> BeautifulSoup:
 
 
 @pytest.fixture(scope="session")
-def site(repo: Path) -> Iterator[Site]:
-    root = repo / "_build" / "html"
+def site() -> Iterator[Site]:
+    root = SITE
     if not (root / "index.html").is_file():
         pytest.fail(f"there is no built site in {root}: make book")
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root)))

@@ -32,9 +32,13 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def secrets(exercises: Iterable[Exercise]) -> set[Secret]:
-    """Hidden checks, wrong answers, and all of what is for instructors alone."""
+def secrets(exercises: Iterable[Exercise], chapters: str = "") -> set[Secret]:
+    """Hidden checks, wrong answers, and all of what is for instructors alone.
+
+    A line of a wrong answer that the text of the chapters has too is theirs: they show mistakes on purpose.
+    """
     known = list(exercises)
+    chapters = one_line(chapters)
     public = one_line(" ".join(_public(one) for one in known if one.audience == "everyone"))
     found = {Secret(f"def {HIDDEN}", "a hidden check")}
     for exercise in known:
@@ -42,7 +46,8 @@ def secrets(exercises: Iterable[Exercise]) -> set[Secret]:
         found |= {Secret(name, f"{exercise.id}: a hidden check's name", word=True) for name in names}
         lines = [(line, "a hidden check") for line in _hidden_lines(exercise)]
         if exercise.kind == "code":  # a quiz's wrong answers are its options
-            lines += [(line, "a wrong answer") for wrong in exercise.wrong for line in wrong.source.splitlines()]
+            wrong = [line for wrong in exercise.wrong for line in wrong.source.splitlines()]
+            lines += [(line, "a wrong answer") for line in wrong if one_line(line) not in chapters]
         if exercise.audience == "instructor":
             found |= {Secret(text, f"{exercise.id}: for instructors", word=True) for text in _names(exercise)}
             lines += [(line, "for instructors") for line in _public(exercise).splitlines()]

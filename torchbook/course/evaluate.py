@@ -48,7 +48,7 @@ def evaluate(job: Mapping[str, Any], box: Box) -> dict[str, dict[str, Any]]:
     while waiting:
         said, ended = _run([_needed(exercise) for exercise in waiting], box)
         for exercise, message in zip(waiting, said, strict=False):
-            results[exercise["id"]] = _result(message, exercise["checks"])
+            results[exercise["id"]] = _result(message, _names(exercise))
         waiting = waiting[len(said) :]
         if waiting:
             results[waiting.pop(0)["id"]] = _lost(ended)
@@ -116,7 +116,13 @@ def _run(exercises: Sequence[dict[str, Any]], box: Box) -> tuple[list[dict[str, 
     return messages[1:], ended
 
 
-def _result(message: Mapping[str, Any], checks: str) -> dict[str, Any]:
+def _names(exercise: Mapping[str, Any]) -> Iterable[str]:
+    """Names of the checks: from the matrix, as parsing in several threads at once can fail in Python 3.11."""
+    known = exercise["expected"].get("reference")
+    return known or [check.name for check in harness.checks_of(exercise["checks"])]
+
+
+def _result(message: Mapping[str, Any], checks: Iterable[str]) -> dict[str, Any]:
     """A message as a result. It comes from a process that students' code ran in: nothing in it is taken on trust."""
     state, detail, said = message.get("state"), message.get("detail"), message.get("outcomes")
     if state not in _STATES or not isinstance(detail, str):
@@ -125,9 +131,9 @@ def _result(message: Mapping[str, Any], checks: str) -> dict[str, Any]:
     return {"state": state, "detail": detail[: harness.MESSAGE], "outcomes": outcomes}
 
 
-def _outcomes(said: Iterable[Any], checks: str) -> Iterable[dict[str, str]]:
+def _outcomes(said: Iterable[Any], checks: Iterable[str]) -> Iterable[dict[str, str]]:
     """One outcome at most for each check that there is."""
-    names = {check.name for check in harness.checks_of(checks)}
+    names = set(checks)
     for outcome in said:
         given = outcome if isinstance(outcome, dict) else {}
         name, state, text = (str(given.get(key, "")) for key in ("name", "state", "message"))

@@ -71,9 +71,8 @@ def _say(message: Message) -> None:
 
 
 def _shield(limits: Message) -> None:
-    """Let no other process look into this one, and let it end with the grader."""
+    """Let no other process look into this one, and set the limits that its children inherit."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # which the first process of a namespace does not even notice
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _prctl(_PR_SET_DUMPABLE, 0)
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, limits["file_mb"] * 1_000_000)
@@ -151,10 +150,12 @@ def _result(child: int, pipe: int, word: str, seconds: float, replay: float, lim
         readable = select.select([pipe], [], [], 0 if status else TICK)[0]
         chunk = os.read(pipe, 65536) if readable else b""
         received += len(chunk)
+        if received > RESULT:
+            return {"state": "tampered", "detail": "more was written as a result than a result can have"}
         *lines, pending = (pending + chunk).split(b"\n")
         for line in lines:
             message = _understood(line, word)
-            if message is None or received > RESULT:
+            if message is None:
                 return {"state": "tampered", "detail": "something else than a result was written as one"}
             said.append(message)
             end = time.monotonic() + replay
@@ -164,11 +165,21 @@ def _result(child: int, pipe: int, word: str, seconds: float, replay: float, lim
             return {"state": "died", "detail": f"{status} during {during}"}
         if readable and not chunk:  # closed, most often because the process is about to end
             time.sleep(TICK / 10)
-        if received > RESULT or time.monotonic() > end:
+        if time.monotonic() > end:
             return {"state": "time", "detail": f"stopped during {during}, after its time was up"}
         too_much = _excess(child, limits)
         if too_much:
             return {"state": "memory", "detail": too_much}
+        if _abandoned():
+            os.kill(child, signal.SIGKILL)
+            os._exit(1)  # and with the first process of a box everything in it
+
+
+def _abandoned() -> bool:
+    """Whether the grader has ended, so that nobody reads results."""
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
 
 
 def _understood(line: bytes, word: str) -> Message | None:
@@ -194,9 +205,9 @@ def _merged(said: list[Message]) -> Message:
 
 def _status(child: int) -> str:
     """How a child ended, in words; nothing while it lives."""
-    pid, status = os.waitpid(child, os.WNOHANG) if child not in _reaped else (0, 0)
-    if pid:
-        _reaped[child] = os.waitstatus_to_exitcode(status)
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:  # orphans too, whose parent this process is
+            _reaped[ended[0]] = os.waitstatus_to_exitcode(ended[1])
     if child not in _reaped:
         return ""
     code = _reaped[child]
@@ -407,7 +418,7 @@ def _matrix(exercise: Message, limits: Message) -> Message:
     for name, source in answers.items():
         module = harness.load(source, "torchbook_wrong")
         outcomes = bench.run(vars(module), seed=exercise["seed"], source=source, seconds=seconds)
-        found[name] = {o.name: [o.state, o.seconds, o.message] for o in outcomes}
+        found[name] = {o.name: [o.state, o.seconds, "" if name else o.message] for o in outcomes}
     return {"matrix": found}
 
 

@@ -89,7 +89,7 @@ def available(box: Box = Box()) -> str | None:
     if _is_root() and not shutil.which("setpriv"):
         return "setpriv is not installed; `apt install util-linux`"
     try:
-        with _started(box, ("-c", "pass"), ()) as (process, _):
+        with _started(box, ("-c", "pass"), (), b"") as (process, _):
             _, errors = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         return "a box that does nothing did not end within a minute"
@@ -112,8 +112,8 @@ def run(box: Box, payload: bytes, seconds: float, data: Sequence[str] = ()) -> E
     if why_not:
         raise SandboxError(f"no sandbox: {why_not}; or grade without one, at your own risk, with --unsafe")
     program = ("-c", _BOOT.format(str(_stage() / "rooms") if box.unsafe else _INSIDE))
-    with _started(box, program, data) as (process, leader):
-        return _watched(process, leader, box, payload, seconds)
+    with _started(box, program, data, payload) as (process, leader):
+        return _watched(process, leader, box, seconds)
 
 
 def limits(box: Box) -> dict[str, object]:
@@ -121,15 +121,12 @@ def limits(box: Box) -> dict[str, object]:
     return asdict(box) | {"sandboxed": not box.unsafe, "count_processes": _counts_per_box()}
 
 
-def _watched(process: subprocess.Popen[bytes], leader: _Leader, box: Box, payload: bytes, seconds: float) -> Ended:
+def _watched(process: subprocess.Popen[bytes], leader: _Leader, box: Box, seconds: float) -> Ended:
     end, reason = time.monotonic() + seconds, ""
-    given: bytes | None = payload
     while True:
-        try:
-            output, errors = process.communicate(given, timeout=_TICK)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            output, errors = process.communicate(timeout=_TICK)
             return Ended(output, errors.decode(errors="replace"), process.returncode, reason)
-        except subprocess.TimeoutExpired:
-            given = None
         if time.monotonic() > end:
             reason = "time"
         elif leader.memory() > 1.25 * box.memory_gb * GB + GB:
@@ -186,10 +183,9 @@ class _Leader:
         self._process.wait()
         if self._pidfd is not None:
             os.close(self._pidfd)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with contextlib.suppress(BrokenPipeError):  # what was not written yet
-                if stream:
-                    stream.close()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream:
+                stream.close()
 
 
 def _private(process: psutil.Process) -> float:
@@ -205,12 +201,16 @@ def _private(process: psutil.Process) -> float:
 
 @contextlib.contextmanager
 def _started(
-    box: Box, program: Sequence[str], data: Sequence[str]
+    box: Box, program: Sequence[str], data: Sequence[str], payload: bytes
 ) -> Iterator[tuple[subprocess.Popen[bytes], _Leader]]:
-    """Start Python in a box, and leave nothing alive."""
+    """Start Python in a box, with `payload` to be read from stdin, and leave nothing alive."""
     given: tuple[int, ...] = ()
     info = None
     with contextlib.ExitStack() as stack:
+        # A file, not a pipe: after a timeout `communicate` may not write what a slow reader left in a pipe.
+        source = stack.enter_context(tempfile.TemporaryFile())
+        source.write(payload)
+        source.seek(0)
         if box.unsafe:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="unsafe-", ignore_cleanup_errors=True))
             command = [box.python, "-sP", *program]
@@ -227,7 +227,7 @@ def _started(
             command = _command(box, program, data, filter_, theirs)
         process = subprocess.Popen(
             command,
-            stdin=subprocess.PIPE,
+            stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=given,

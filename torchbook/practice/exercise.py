@@ -430,7 +430,10 @@ def stub_of(solution: str) -> str:
         if mark == BEGIN:
             inside = True
             indent = line[: len(line) - len(line.lstrip())]
-            kept += [f"{indent}# your code here"] + ([f"{indent}raise NotImplementedError"] if indent else [])
+            if indent:
+                kept += [f"{indent}# your code here", f"{indent}raise NotImplementedError"]
+            elif not kept or not kept[-1].endswith("}"):  # below a dictionary to be filled, nothing is to be written
+                kept.append("# your code here")
         elif mark == END:
             inside = False
         elif not inside:

@@ -28,7 +28,7 @@ from torchbook.press.site.tables import cell, table
 
 _log = logging.getLogger(__name__)
 _IMPORTANCE = ("optional", "useful", "recommended", "important", "essential")
-_COLUMNS = ("Id", "Title", "Chapter", "Stars", "Minutes", "Points: public + hidden", "Kind", "Needs")
+_COLUMNS = ("Id", "Title", "Chapter", "Stars", "Minutes", "Points", "Kind", "Needs")
 
 
 # An exercise in words, on the page and in the notebook.

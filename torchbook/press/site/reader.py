@@ -56,7 +56,7 @@ def read(text: str) -> NotebookNode:
 
 
 def _correct_lines(nb: NotebookNode, text: str) -> None:
-    """Make complaints about prose name its line: myst-nb begins a Markdown cell before its blank lines, and adds two."""
+    """Make complaints about prose name its line: myst-nb counts from before a cell's blank lines, and adds two."""
     rows = text.splitlines()
     starts = nb.metadata.get("source_map", [])
     for index, cell in enumerate(nb.cells):

@@ -1,0 +1,351 @@
+"""The box: what it shows and allows, that it ends, and what is said where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.course.boxed import BOX, CHECKS, NAMES, PASSED, REFERENCE, alone, exercise, job, needs_box, states
+from torchbook.course import evaluate, sandbox, syscalls
+from torchbook.course.sandbox import Box, Ended, SandboxError
+
+
+def says(code: str, part: dict[str, Any] | None = None, box: Box = BOX) -> str:
+    """What `found` is after code ran in a box."""
+    checks = "def test_found(found):\n    raise AssertionError(str(found))\n"
+    given = exercise(checks, "found = 0\n", {}, seconds=60.0) | (part or {})
+    result = alone(given, code, box)
+    assert result["outcomes"], result
+    return str(result["outcomes"][0]["message"] + result["detail"])
+
+
+# What is there.
+
+
+@needs_box
+def test_the_box_has_no_privileges() -> None:
+    code = "import os\nlines = open('/proc/self/status').read().splitlines()\nuid = os.getuid()\n"
+    found = says(
+        code + "found = uid, [l.split()[1] for l in lines if l.startswith(('CapEff', 'NoNewPrivs', 'Seccomp:'))]"
+    )
+    uid, values = eval(found)
+    assert uid != 0
+    assert values == ["0" * 16, "1", "2"]
+
+
+@needs_box
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's boxes have user ids of their own")
+def test_each_box_of_root_has_a_user_id_of_its_own() -> None:
+    found = {says("import os\nfound = os.getuid()") for _ in range(2)}
+    assert len(found) == 2
+    assert all(int(uid) > 10**9 for uid in found)
+
+
+@needs_box
+def test_what_learners_import_is_there_and_nothing_else_of_the_package() -> None:
+    code = "import torchbook.data, torchbook.runtime, torchbook.practice, os\n"
+    found = says(code + "found = sorted(os.listdir(os.path.dirname(torchbook.__file__)))")
+    assert "'data'" in found
+    assert "'practice'" in found
+    assert not {"press", "course", "cli.py"} & set(eval(found))
+
+
+@needs_box
+def test_data_that_an_exercise_names_are_there() -> None:
+    code = "import torchbook.data\nfound = torchbook.data.prepare(download=False)"
+    source = evaluate.sandbox.cache.load(sandbox.cache.dataset("fashion-mnist"), download=False)
+    if not source.files:
+        pytest.skip(reason="FashionMNIST is not on this machine")
+    assert "real=True" in says(code, {"data": ["fashion_mnist"]})
+    assert "real=False" in says(code)
+
+
+@needs_box
+def test_a_data_loader_has_workers() -> None:
+    code = (
+        "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\n"
+        "data = TensorDataset(torch.arange(8.0))\n"
+        "found = sum(batch.sum().item() for batch, in DataLoader(data, batch_size=2, num_workers=2))\n"
+    )
+    assert says(code) == "28.0"
+
+
+@needs_box
+def test_processes_talk_through_gloo() -> None:
+    code = """
+import os, torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+def work(rank, queue):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    t = torch.tensor([float(rank + 1)])
+    dist.all_reduce(t)
+    queue.put(t.item())
+
+context = mp.get_context("fork")
+queue = context.Queue()
+ranks = [context.Process(target=work, args=(rank, queue)) for rank in range(2)]
+for rank in ranks: rank.start()
+found = [queue.get(timeout=50) for _ in ranks]
+for rank in ranks: rank.join()
+"""
+    assert says(code) == "[3.0, 3.0]"
+
+
+@needs_box
+def test_torchrun_runs() -> None:
+    code = '''
+import subprocess, sys
+open("ranks.py", "w").write("""
+import os, torch.distributed as dist
+dist.init_process_group("gloo")
+open(os.environ["RANK"], "w").write(str(dist.get_world_size()))
+""")
+command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "ranks.py"]
+done = subprocess.run(command, capture_output=True, text=True)
+found = done.stderr[-500:] if done.returncode else [open(rank).read() for rank in "01"]
+'''
+    assert says(code) == "['2', '2']"
+
+
+# Evaluating.
+
+
+@needs_box
+def test_the_matrix_says_which_check_refuses_which_answer() -> None:
+    found = evaluate.matrix(exercise(), BOX)
+    assert found["reference"] == PASSED
+    assert found["wrong"]["adds"] == PASSED | dict.fromkeys(NAMES[1:], "refused")
+    assert found["wrong"]["squares"] == PASSED | dict.fromkeys(NAMES[2:], "refused")
+    assert found["unwatched"] == ["test_double"]
+    assert sorted(check for replay in found["replay"] for check in replay["checks"]) == sorted(NAMES[1:])
+
+
+@needs_box
+def test_a_slow_check_is_not_watched() -> None:
+    slow = CHECKS + "\ndef test_slow(double):\n    import time\n    time.sleep(0.7)\n    assert double(3) == 6\n"
+    assert "test_slow" in evaluate.matrix(exercise(slow), BOX)["unwatched"]
+
+
+@needs_box
+def test_a_reference_that_its_checks_refuse_is_seen() -> None:
+    found = evaluate.matrix(exercise(reference="def double(x):\n    return x\n"), BOX)
+    assert found["reference"]["test_double"] == "refused"
+    assert found["messages"]["test_double"] == "twice 2 is 4"
+
+
+@needs_box
+def test_submissions_side_by_side_do_not_disturb_each_other() -> None:
+    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
+    jobs = [job(bomb, seconds=20.0), job(REFERENCE, seconds=20.0), job(bomb, REFERENCE, seconds=20.0)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda one: evaluate.evaluate(one, BOX), jobs))
+    assert found[0]["0"]["state"] == "memory"
+    assert states(found[1]["0"]) == states(found[2]["1"]) == PASSED
+
+
+def test_exercises_behind_one_that_ended_the_box_get_a_new_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+
+    def run(box: Box, payload: bytes, seconds: float, data: object) -> Ended:
+        ids = [each["id"] for each in json.loads(payload)["exercises"]]
+        given.append(ids)
+        lines = [{"ready": True}] + [
+            {"state": "time", "detail": name} for name in ids[: ids.index("1") if "1" in ids else 4]
+        ]
+        output = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        return Ended(output, "", -9, "memory")
+
+    monkeypatch.setattr(sandbox, "run", run)
+    part = exercise(code="", context="", expected={"replay": []})
+    found = evaluate.evaluate({"exercises": [part | {"id": str(n)} for n in range(4)]}, BOX)
+    assert given == [["0", "1", "2", "3"], ["2", "3"]]
+    assert {name: result["state"] for name, result in found.items()} == {
+        "0": "time",
+        "1": "memory",
+        "2": "time",
+        "3": "time",
+    }
+
+
+FORGED = [
+    {},
+    {"state": "lost", "detail": ""},
+    {"state": ["ok"], "detail": ""},
+    {"state": "ok", "detail": 3},
+]
+
+
+@pytest.mark.parametrize("message", FORGED)
+def test_what_is_no_result_is_not_taken_for_one(message: dict[str, object]) -> None:
+    assert evaluate._result(message, NAMES)["state"] == "tampered"
+
+
+def test_outcomes_that_no_check_has_are_left_out() -> None:
+    said = [
+        {"name": "test_double", "state": "refused", "message": "x" * 10**5},
+        {"name": "test_double", "state": "passed", "message": ""},
+        {"name": "test_other", "state": "passed", "message": ""},
+        {"name": "test_zero", "state": "best", "message": ""},
+        {"name": ["test_every"], "state": "passed", "message": ""},
+        "test_every",
+    ]
+    found = evaluate._result({"state": "ok", "detail": "", "outcomes": said}, NAMES)["outcomes"]
+    assert [(one["name"], one["state"], len(one["message"])) for one in found] == [("test_double", "refused", 2000)]
+
+
+# How it ends.
+
+
+@needs_box
+def test_a_box_is_ended_when_its_time_is_up() -> None:
+    payload = json.dumps({"limits": sandbox.limits(BOX), "exercises": [_endless()]}).encode()
+    before = _boxes()
+    ended = sandbox.run(BOX, payload, 1.0)
+    assert (ended.reason, ended.output) == ("time", b'{"ready": true}\n')
+    assert _boxes() <= before
+
+
+@needs_box
+def test_nothing_lives_on_when_the_grader_is_killed(tmp_path: Path) -> None:
+    """The answer reports through the process list, as it has no other way out."""
+    mark = f"endless-{os.getpid()}"
+    child = "import time; time.sleep(600)"
+    code = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {child!r}, {mark!r}])\nwhile True: pass\n"
+    grader = tmp_path / "grader.py"
+    part = exercise(seconds=300.0, code=code, context="", expected={"replay": []})
+    grader.write_text(
+        "from torchbook.course import evaluate, sandbox\n"
+        f"evaluate.evaluate({{'exercises': [{part!r}]}}, sandbox.Box())\n"
+    )
+    with subprocess.Popen([sys.executable, str(grader)], cwd=Path(__file__).parents[2]) as process:
+        try:
+            marked = _until_started(mark, process)
+        finally:
+            process.send_signal(signal.SIGKILL)
+    assert psutil.wait_procs(marked, timeout=30)[1] == []
+
+
+def _until_started(mark: str, grader: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    while grader.poll() is None:
+        found = [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())]
+        if found:
+            return found
+    raise AssertionError(f"the grader ended with {grader.returncode}")
+
+
+def _endless() -> dict[str, Any]:
+    return exercise(seconds=300.0, code="while True: pass\n", context="", expected={"replay": []})
+
+
+def _boxes() -> set[int]:
+    return {one.pid for one in psutil.Process().children(recursive=True)}
+
+
+# Where there is none.
+
+
+@pytest.fixture
+def fresh() -> object:
+    sandbox.available.cache_clear()
+    yield
+    sandbox.available.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_bubblewrap_nothing_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.shutil, "which", lambda _: None)
+    with pytest.raises(SandboxError, match=r"apt install bubblewrap.*--unsafe"):
+        evaluate.evaluate({"exercises": [_endless()]}, BOX)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_other_systems_are_told_where_to_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.sys, "platform", "darwin")
+    assert "Linux virtual machine" in str(sandbox.available())
+
+
+@pytest.mark.usefixtures("fresh")
+def test_an_unknown_processor_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syscalls.platform, "machine", lambda: "riscv64")
+    assert "riscv64" in str(sandbox.available())
+
+
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [
+        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+        ("kernel.unprivileged_userns_clone", "0"),
+        ("user.max_user_namespaces", "0"),
+    ],
+)
+def test_forbidden_user_namespaces_have_a_remedy(switch: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path("/proc/sys", *switch.split("."))
+    monkeypatch.setattr(sandbox, "_is_root", lambda: False)
+    monkeypatch.setattr(Path, "read_text", lambda self, *_: value if self == path else "")
+    assert f"sysctl -w {switch}=" in sandbox._remedy("bwrap: setting up uid map: Permission denied")
+
+
+def test_an_old_bubblewrap_is_named() -> None:
+    assert "0.7 or newer" in sandbox._remedy("bwrap: Unknown option --size")
+
+
+@needs_box
+def test_an_interpreter_without_torch_is_no_fault_of_the_student(tmp_path: Path) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(SandboxError, match="interpreter"):
+        evaluate.evaluate(job(REFERENCE), Box(python=str(broken)))
+
+
+# Without one, on purpose.
+
+
+UNSAFE = Box(unsafe=True)
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        (REFERENCE, "ok"),
+        ("def double(x) x", "syntax"),
+        ("while True: pass", "time"),
+        ("import os\nos._exit(1)", "died"),
+        (
+            "import builtins\nbuiltins.all = lambda *_: True\ndef double(x):\n    return 4 if x == 2 else 0\n",
+            "tampered",
+        ),
+    ],
+)
+def test_unsafe_boxes_grade_alike(code: str, state: str) -> None:
+    part = exercise(seconds=1.0)
+    expected = evaluate.matrix(part, UNSAFE)
+    assert alone(part | {"expected": expected}, code, UNSAFE)["state"] == state
+
+
+def test_unsafe_boxes_leave_no_process_in_their_group() -> None:
+    code = f"import os, time\nif not os.fork():\n    time.sleep(300)\n{REFERENCE}"
+    assert states(alone(exercise(), code, UNSAFE)) == PASSED
+    ours = str(sandbox._stage())  # which is on the command line of an unsafe runner
+    found = [one for one in psutil.process_iter(["cmdline"]) if ours in " ".join(one.info["cmdline"] or ())]
+    assert psutil.wait_procs(found, timeout=30)[1] == []
+
+
+@needs_box
+def test_a_slow_reader_gets_the_whole_job() -> None:
+    slow = "import sys, threading; threading.Event().wait(1.2); print(len(sys.stdin.buffer.read()))"
+    with sandbox._started(BOX, ("-c", slow), (), b"x" * 500_000) as (process, leader):
+        ended = sandbox._watched(process, leader, BOX, 60)
+    assert ended.output == b"500000\n", ended

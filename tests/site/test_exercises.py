@@ -1,0 +1,289 @@
+"""Exercises on the built site: on their chapters' pages, at work in a browser, and in the published notebooks."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from nbclient import NotebookClient
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.site.conftest import SITE, Open, Site, settled
+from torchbook.practice import shelf
+from torchbook.practice.quiz import accepted
+from torchbook.press.chapters import chapters
+from torchbook.press.site.patterns import is_common
+
+
+def test_each_exercise_is_on_its_chapter_s_page_once(site: Site, repo: Path) -> None:
+    pages = {chapter.contract.id: f"{chapter.docname}.html" for chapter in chapters(repo)}
+    everyone = [one for one in shelf.shelf().values() if one.audience == "everyone"]
+    expected = {one.id: [pages[one.chapter]] for one in everyone if one.chapter in pages}
+    assert expected, "no exercise belongs to a chapter of the book"
+    found = {name: [page for page in site.pages for _ in site.soup(page).select(f"#ex-{name}")] for name in expected}
+    assert found == expected
+
+
+# In the browser.
+
+
+@pytest.fixture
+def page(site: Site, open_page: Open) -> Page:
+    """The page with a quiz, which has exercises of the other kind, too."""
+    opened = open_page(site.address(site.having(".quiz"), "http"))
+    settled(opened)
+    return opened
+
+
+def _block(page: Page) -> Locator:
+    return page.locator("section.exercise:not(:has(.quiz))").first
+
+
+def _quiz(page: Page) -> Locator:
+    return page.locator("section.exercise:has(.quiz)").first
+
+
+def _choice(page: Page) -> Locator:
+    return _quiz(page).locator("fieldset:has(input[type=radio])").first
+
+
+def _typed(page: Page) -> Locator:
+    return _quiz(page).locator("fieldset:has(input[type=text])").first
+
+
+def test_a_solved_exercise_is_ticked_and_stays_so(page: Page) -> None:
+    box = _block(page).get_by_role("checkbox", name="Solved")
+    expect(box).not_to_be_checked()
+    box.focus()
+    page.keyboard.press("Space")
+    expect(box).to_be_checked()
+    page.reload()
+    expect(box).to_be_checked()
+    expect(_quiz(page).get_by_role("checkbox", name="Solved")).not_to_be_checked()
+
+
+def test_hints_and_solution_unfold_by_keyboard(page: Page) -> None:
+    for folded in _block(page).locator("details").all():
+        expect(folded.locator("> :last-child")).to_be_hidden()
+        folded.locator("summary").focus()
+        page.keyboard.press("Enter")
+        expect(folded.locator("> :last-child")).to_be_visible()
+
+
+def test_stub_can_be_copied(page: Page) -> None:
+    expect(_block(page).locator("> .highlight-python button.copybtn")).to_have_count(1)
+
+
+def test_a_wrong_option_says_why_it_is_tempting(page: Page) -> None:
+    question = _choice(page)
+    wrong = question.locator("input:not([data-right])").first
+    why = question.locator(f"dd[data-option={wrong.get_attribute('value')}]").text_content()
+    wrong.click()
+    expect(question.get_by_role("status")).to_contain_text("Not this one.")
+    expect(question.get_by_role("status")).to_contain_text(why.strip())
+    expect(question.locator("details")).not_to_have_attribute("open", "")
+    page.reload()
+    expect(wrong).to_be_checked()
+    expect(question.get_by_role("status")).to_contain_text("Not this one.")
+
+
+def test_a_choice_by_keyboard(page: Page) -> None:
+    question = _choice(page)
+    radios = question.get_by_role("radio")
+    radios.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(radios.nth(1)).to_be_focused()
+    expect(question.get_by_role("status")).to_be_empty()
+    page.keyboard.press("Space")
+    expect(radios.nth(1)).to_be_checked()
+    expect(question.get_by_role("status")).not_to_be_empty()
+
+
+def test_a_short_answer_is_marked_and_kept(page: Page) -> None:
+    question = _typed(page)
+    field, said = question.get_by_role("textbox"), question.get_by_role("status")
+    question.get_by_role("button", name="Check").click()
+    expect(said).to_be_empty()
+    expect(field).to_be_focused()
+    field.fill("no idea at all")
+    question.get_by_role("button", name="Check").click()
+    expect(said).to_have_text("Not this one.")
+    example = question.locator("dt code").first.text_content()
+    field.fill(f"  {example.upper()} ")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("Right.")
+    page.reload()
+    expect(field).to_have_value(f"  {example.upper()} ")
+    expect(said).to_contain_text("Right.")
+
+
+def test_a_quiz_whose_answers_are_all_right_is_solved(page: Page) -> None:
+    for question in _quiz(page).locator("fieldset").all():
+        expect(_quiz(page).get_by_role("checkbox", name="Solved")).not_to_be_checked()
+        if question.get_attribute("data-accept"):
+            question.get_by_role("textbox").fill(question.locator("dt code").first.text_content())
+            question.get_by_role("button").click()
+        else:
+            question.locator("input[data-right]").click()
+    expect(_quiz(page).get_by_role("checkbox", name="Solved")).to_be_checked()
+
+
+def test_browser_and_python_mark_short_answers_alike(page: Page) -> None:
+    quizzes = {one.id: one for one in shelf.shelf().values() if one.kind == "quiz"}
+    tried = 0
+    for typed in page.locator("fieldset[data-accept]").all():
+        exercise_id, name = typed.get_attribute("data-question").split(".")
+        question = next(one for one in quizzes[exercise_id].questions if one.name == name)
+        for answer in (question.example, *(tempting.example for tempting in question.tempting)):
+            typed.get_by_role("textbox").fill(answer)
+            typed.get_by_role("button", name="Check").click()
+            why = next((one for one in question.tempting if accepted((one.match,), answer)), None)
+            expect(typed).to_have_attribute("data-state", "right" if accepted(question.accept, answer) else "wrong")
+            matched = None if why is None else [one.match for one in question.tempting].index(why.match)
+            if matched is not None and answer != question.example:
+                reason = typed.locator("dd[data-match]").nth(matched).text_content()
+                expect(typed.get_by_role("status")).to_contain_text(reason.strip())
+            tried += 1
+    assert tried
+
+
+_PIECES = ["a", "B", "_", r"\.", r"\(", r"\s", r"\d", r"\w", r"\b", "[ab]", r"[^a\s]", "[0-9_]", "."]
+_PIECES += ["(?:", "(", "(?=", "(?!", ")", ")", "|", "*", "+", "?", "{2}", "{1,}", "*?", "^", "$"]
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return is_common(pattern)
+
+
+def test_browser_and_python_read_the_common_patterns_alike(browser: Browser) -> None:
+    draw = random.Random(0)
+    drawn = ("".join(draw.choices(_PIECES, k=draw.randint(1, 7))) for _ in range(60_000))
+    patterns = sorted({pattern for pattern in drawn if _compiles(pattern)})
+    answers = ["".join(draw.choices("aAbB_.( 01", k=draw.randint(0, 5))) for _ in range(60)]
+    assert len(patterns) > 2000
+    by_python = [[bool(re.fullmatch(one, answer, re.IGNORECASE)) for answer in answers] for one in patterns]
+    page = browser.new_page()
+    by_browser = page.evaluate(
+        "([ps, answers]) => ps.map((p) => answers.map((one) => new RegExp(`^(?:${p})$`, 'i').test(one)))",
+        [patterns, answers],
+    )
+    page.close()
+    both = zip(patterns, by_python, by_browser, strict=True)
+    assert [pattern for pattern, python, browsers in both if python != browsers] == []
+
+
+def test_without_javascript_everything_can_be_read(site: Site, open_page: Open) -> None:
+    page = open_page(site.address(site.having(".quiz"), "http"), java_script_enabled=False)
+    for folded in (_block(page).locator("details").last, _choice(page).locator("details")):
+        expect(folded.locator("> :last-child")).to_be_hidden()
+        folded.locator("summary").click()
+        expect(folded.locator("> :last-child")).to_be_visible()
+    expect(_typed(page).locator("button")).to_be_hidden()
+
+
+def test_paper_keeps_folded_what_is_folded(page: Page) -> None:
+    page.emulate_media(media="print")
+    expect(_block(page).locator("details summary").first).to_be_visible()
+    expect(_block(page).locator("details > :last-child").first).to_be_hidden()
+    expect(_typed(page).get_by_role("textbox")).to_be_visible()
+    expect(_typed(page).locator("button")).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_axe_finds_nothing_in_what_was_unfolded_and_answered(
+    site: Site, open_page: Open, width: int, theme: str
+) -> None:
+    page = open_page(site.address(site.having(".quiz"), "http"), width=width, theme=theme)
+    settled(page)
+    for index, question in enumerate(_quiz(page).locator("fieldset:has(input[type=radio])").all()):
+        question.locator("input[data-right]" if index else "input:not([data-right])").first.click()
+    _typed(page).get_by_role("textbox").fill("no idea at all")
+    _typed(page).get_by_role("button").click()
+    page.evaluate("document.querySelectorAll('section.exercise details').forEach((one) => (one.open = true))")
+    page.evaluate("dispatchEvent(new Event('resize'))")
+    reachable = "[...document.querySelectorAll('pre')].every((b) => b.scrollWidth <= b.clientWidth || b.tabIndex >= 0)"
+    page.wait_for_function(reachable)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [f"{one['id']}: {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found] == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+# The published notebooks.
+
+_STUB = re.compile(r"^(?P<id>.+-x\d+)-stub$")
+
+
+def _notebooks() -> list[str]:
+    found = [path for path in SITE.glob("notebooks/**/*.ipynb") if _exercises_in(nbformat.read(path, as_version=4))]
+    return sorted(path.relative_to(SITE).as_posix() for path in found)
+
+
+def _exercises_in(nb: nbformat.NotebookNode) -> list[str]:
+    return [found["id"] for cell in nb.cells if (found := _STUB.match(cell.id))]
+
+
+# Without a site, or a notebook with exercises, the placeholder fails.
+each_notebook = pytest.mark.parametrize("name", _notebooks() or ["notebooks/none.ipynb"])
+
+
+def _run(name: str, folder: Path, answer: dict[str, str], claim: str) -> nbformat.NotebookNode:
+    """Run a notebook's installing cell and exercises, answers pasted into the stubs; `claim` is said of each check."""
+    nb = nbformat.read(SITE / name, as_version=4)
+    cells: list[Any] = []
+    for cell in nb.cells:
+        exercise_id = cell.id.rpartition("-")[0]
+        if cell.id.endswith("-stub"):
+            cell.source = answer.get(exercise_id, cell.source)
+        if cell.cell_type == "code" and cell.id.endswith(("install", "-stub", "-check")):
+            cells.append(cell)
+        if cell.id.endswith("-check"):
+            cells.append(nbformat.v4.new_code_cell(claim))
+    nb.cells = cells
+    NotebookClient(nb, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
+    return nb
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run in, with the learner's progress in it."""
+    monkeypatch.setenv("TORCHBOOK_PROGRESS", str(tmp_path / "progress.json"))
+    return tmp_path
+
+
+@each_notebook
+def test_an_unsolved_notebook_runs_and_says_so(name: str, alone: Path) -> None:
+    _run(name, alone, {}, "assert _.outcomes and not _")
+
+
+@each_notebook
+def test_references_pasted_into_a_notebook_pass_every_check(name: str, alone: Path) -> None:
+    exercises = _exercises_in(nbformat.read(SITE / name, as_version=4))
+    _run(name, alone, {one: shelf.find(one).reference for one in exercises}, "assert _, str(_)")
+
+
+@each_notebook
+def test_no_cell_after_an_exercise_needs_what_its_stub_takes_over(name: str) -> None:
+    taken: dict[str, str] = {}
+    clashes = []
+    for cell in nbformat.read(SITE / name, as_version=4).cells:
+        if cell.cell_type != "code" or cell.id == "install":
+            continue
+        tree = ast.parse(cell.source)
+        stub = _STUB.match(cell.id)
+        if stub:
+            taken |= {node.name: stub["id"] for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        elif not cell.id.endswith("-check"):
+            used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+            clashes += [f"{cell.id}: {one} of {taken[one]}" for one in used & taken.keys()]
+    assert clashes == []
