@@ -139,6 +139,12 @@ def test_a_slow_check_is_not_watched() -> None:
 
 
 @needs_box
+def test_nothing_is_shown_again_to_checks_that_start_processes() -> None:
+    found = evaluate.matrix(exercise() | {"processes": True}, BOX)
+    assert (found["replay"], found["unwatched"]) == ([], NAMES)
+
+
+@needs_box
 def test_a_reference_that_its_checks_refuse_is_seen() -> None:
     found = evaluate.matrix(exercise(reference="def double(x):\n    return x\n"), BOX)
     assert found["reference"]["test_double"] == "refused"

@@ -7,6 +7,7 @@
         "wrong": [{"name": …, "source": …}, …],
         "expected": matrix(…),            # made once for each exercise and seed, before any student's code runs
         "seed": 7, "seconds": 20, "data": ["fashion-mnist"],
+        "processes": False,               # whether checks start processes; then wrong answers are not shown again
     }, …]}
     evaluate(job, Box()) == {"p01-x3": {"state": "ok", "detail": "", "outcomes": [{"name", "state", "message"}, …]}, …}
 
@@ -25,8 +26,9 @@ from typing import Any, get_args
 from torchbook.course import sandbox
 from torchbook.course.sandbox import Box, Ended, SandboxError
 from torchbook.practice import harness
+from torchbook.practice.exercise import Exercise
 
-__all__ = ["Box", "SandboxError", "evaluate", "matrix"]
+__all__ = ["Box", "SandboxError", "evaluate", "matrix", "tests_of"]
 
 BUDGET = 0.5  # seconds that the tripwire's checks of an exercise may take together
 _START = 120.0  # seconds in which a box must have started and imported what the checks need
@@ -55,6 +57,20 @@ def evaluate(job: Mapping[str, Any], box: Box) -> dict[str, dict[str, Any]]:
     return results
 
 
+def tests_of(exercise: Exercise, seed: int) -> dict[str, Any]:
+    """What a job has of an exercise, but for the matrix and the student's part."""
+    return {
+        "id": exercise.id,
+        "checks": exercise.checks,
+        "reference": exercise.reference,
+        "wrong": [{"name": wrong.name, "source": wrong.source} for wrong in exercise.wrong],
+        "seed": seed,
+        "seconds": exercise.seconds,
+        "data": list(exercise.data),
+        "processes": "processes" in exercise.needs,
+    }
+
+
 def matrix(exercise: Mapping[str, Any], box: Box) -> dict[str, Any]:
     """Which check refuses which wrong answer, found in a box that sees no student's code.
 
@@ -80,7 +96,8 @@ def matrix(exercise: Mapping[str, Any], box: Box) -> dict[str, Any]:
         )
     found = message["matrix"]
     reference = found.pop("")
-    replay, unwatched = _replay(found, list(reference))
+    # Processes are started once for all checks of an answer, so that what one check alone takes is not known.
+    replay, unwatched = _replay({} if exercise.get("processes") else found, list(reference))
     return {
         "reference": {check: state for check, (state, *_) in reference.items()},
         "messages": {check: message for check, (state, _, message) in reference.items() if state != "passed"},

@@ -261,7 +261,7 @@ class _Grading:
 
     def _tests(self) -> dict[str, dict[str, Any]]:
         """What the sandbox needs of each exercise, with the matrix of which check refuses which wrong answer."""
-        given = {exercise.id: _tests_of(exercise, self.assignment.seed) for exercise in self.exercises}
+        given = {exercise.id: evaluate.tests_of(exercise, self.assignment.seed) for exercise in self.exercises}
         calls = {name: (test, self.box) for name, test in given.items()}
         for name, found in engine.mapped(evaluate.matrix, calls, jobs=self.options.jobs):
             if isinstance(found, BaseException):
@@ -373,18 +373,6 @@ class _Grading:
         exports.export(summary, self.out, self.roster)
         report.write_report(summary, self.out)
         summary.save(self.out)
-
-
-def _tests_of(exercise: Exercise, seed: int) -> dict[str, Any]:
-    return {
-        "id": exercise.id,
-        "checks": exercise.checks,
-        "reference": exercise.reference,
-        "wrong": [{"name": wrong.name, "source": wrong.source} for wrong in exercise.wrong],
-        "seed": seed,
-        "seconds": exercise.seconds,
-        "data": list(exercise.data),
-    }
 
 
 def _setting(assignment: Assignment, exercises: Sequence[Exercise], box: sandbox.Box) -> list[Any]:

@@ -123,7 +123,7 @@ def prepare(source: Path) -> None:
     source.joinpath("exercises").chmod(0o700)
     assignment = _assignment(source)
     box = _box()
-    tests = {one.id: _test(one, assignment.seed) for one in resolve(assignment, [source / "exercises"])}
+    tests = {one.id: evaluate.tests_of(one, assignment.seed) for one in resolve(assignment, [source / "exercises"])}
     for test in tests.values():
         test["expected"] = evaluate.matrix(test, box)
     kept = source / "tests.json"
@@ -158,18 +158,6 @@ def _assignment(source: Path) -> Assignment:
 
 def _box() -> Box:
     return Box(unsafe=True, patience=_PATIENCE, python=sys.executable)
-
-
-def _test(exercise: Exercise, seed: int) -> dict[str, Any]:
-    return {
-        "id": exercise.id,
-        "checks": exercise.checks,
-        "reference": exercise.reference,
-        "wrong": [{"name": wrong.name, "source": wrong.source} for wrong in exercise.wrong],
-        "seed": seed,
-        "seconds": exercise.seconds,
-        "data": list(exercise.data),
-    }
 
 
 def _evaluated(source: Path, exercises: Sequence[Exercise]) -> tuple[Extracted, Mapping[str, Any], str]:
