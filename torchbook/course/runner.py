@@ -237,6 +237,8 @@ def _clear(child: int, limits: Message) -> None:
 
 def _emptied(folder: str) -> None:
     for path in Path(folder).iterdir():
+        if any(Path(prefix).is_relative_to(path) for prefix in (sys.prefix, sys.base_prefix)):
+            continue
         with contextlib.suppress(OSError):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

@@ -250,13 +250,12 @@ def _command(box: Box, program: Sequence[str], data: Sequence[str], filter_: int
     command += ["--hostname", "box", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
     command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if _is_root() else ["--unshare-user"]
     command += ["--info-fd", str(info), "--seccomp", str(filter_)]
-    command += _mounts(box.python)
+    room = ["--perms", "1777", "--size", str(box.disk_mb * MB), "--tmpfs"]
+    command += [*room, "/tmp", *_mounts(box.python)]  # in this order, as the interpreter may lie in /tmp
     command += ["--ro-bind", str(_stage() / "rooms"), _INSIDE]
     if data:
         command += ["--ro-bind", str(_data(data)), _DATA]
-    command += ["--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/dev/shm", "/tmp"):
-        command += ["--perms", "1777", "--size", str(box.disk_mb * MB), "--tmpfs", folder]
+    command += ["--proc", "/proc", "--dev", "/dev", *room, "/dev/shm"]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--clearenv"]
     for name, value in _environment(box, "/tmp", _DATA).items():
         command += ["--setenv", name, value]
