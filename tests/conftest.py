@@ -11,6 +11,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 from torchbook.runtime import find_chromium
 
+# torch reads these when it is imported. With as many threads as cores, two processes on few cores wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 # The last one puts every other host out of reach.
 _ARGUMENTS = [
     "--no-sandbox",
