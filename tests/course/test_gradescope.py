@@ -156,7 +156,7 @@ def test_students_code_can_neither_read_the_exercises_nor_write_results(
     grade: Any, autograder: Path, interpreter: tuple[str, str]
 ) -> None:
     if os.geteuid() != 0 or interpreter[1] == "root":
-        pytest.skip("needs root, and an interpreter of the system that every user can start")
+        pytest.skip(reason="needs root, and an interpreter of the system that every user can start")
     spy = "def indices_at(*given):" + (SPY % str(autograder / "source")).replace("\n", "\n    ")
     output = grade({"p01-x3": spy})["tests"][0]["output"]
     said = json.loads(output[output.index("{") : output.index("}") + 1])

@@ -10,7 +10,7 @@ from torch import nn
 @pytest.fixture(params=["meta", "cuda"])
 def elsewhere(request: pytest.FixtureRequest) -> str:
     if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("no GPU on this machine")
+        pytest.skip(reason="no GPU on this machine")
     return request.param
 
 
