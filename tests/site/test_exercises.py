@@ -233,7 +233,7 @@ def _exercises_in(nb: nbformat.NotebookNode) -> list[str]:
     return [found["id"] for cell in nb.cells if (found := _STUB.match(cell.id))]
 
 
-# Without a site, or a notebook with exercises, the placeholder fails.
+# Without a site, or a notebook with exercises, this one case fails.
 each_notebook = pytest.mark.parametrize("name", _notebooks() or ["notebooks/none.ipynb"])
 
 
