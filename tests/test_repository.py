@@ -265,6 +265,20 @@ def test_environment_has_all_that_chapters_import() -> None:
     assert missing == []
 
 
+def test_a_launched_notebook_installs_what_its_chapter_imports() -> None:
+    """Besides the package's own dependencies and what every platform with torch has."""
+    asked = {canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]}
+    there = asked | {"torch", "torchvision"}
+    where = importlib.metadata.packages_distributions()
+    missing = []
+    for chapter in chapters(ROOT):
+        installed = there | set(chapter.contract.packages)
+        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
+            if installed.isdisjoint(map(canonicalize_name, where.get(module, []))):
+                missing.append(f"{chapter.shown}: {module}; name it under `packages` in the contract")
+    assert missing == []
+
+
 def imported(code: str) -> set[str]:
     """Top-level names of the modules that notebook code imports."""
     plain = "\n".join("pass" if re.match(r"\s*[%!]", line) else line for line in code.splitlines())

@@ -197,6 +197,14 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
             urllib3.PoolManager(retries=False).request("GET", url)
 
 
+def test_published_notebook_installs_the_packages_of_its_contract(book: Book) -> None:
+    path = book.chapter("one", cell("1 + 1"))
+    path.write_text(path.read_text().replace("  minutes:", "  packages: [gymnasium]\n  minutes:"), encoding="utf-8")
+    assert book.torchbook("book").returncode == 0
+    nb = nbformat.read(book.root / "_build/html/notebooks/book/one.ipynb", as_version=4)
+    assert 'if "gymnasium" not in there:\n    %pip install -q "gymnasium"' in nb.cells[0].source
+
+
 def test_published_notebook_is_clean(book: Book) -> None:
     glue = "from torchbook import glue\nglue('answer', 6 * 7)"
     predict = ":::{predict} Is it `42`?\n- [x] yes\n- [ ] no\n\nCounted.\n:::"

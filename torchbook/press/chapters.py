@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import jupytext
 import nbformat
@@ -29,7 +29,8 @@ class Contract(pydantic.BaseModel):
     """What a chapter promises and asks for, from `torchbook:` in its front matter.
 
     `minutes` is the limit on the CPU lane, `memory_gb` the limit on the kernel and its children, `threads` how many
-    threads torch gets (fixed, because results of floating-point sums depend on it), `data` the data sets it reads.
+    threads torch gets (fixed, because results of floating-point sums depend on it), `data` the data sets it reads,
+    `packages` what a launched notebook installs beside torchbook and torch.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +43,7 @@ class Contract(pydantic.BaseModel):
     memory_gb: float = pydantic.Field(gt=0)
     threads: int = pydantic.Field(default=1, ge=1)
     data: tuple[str, ...] = ()
+    packages: tuple[Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, ins
         install: what pip is given.
     """
     glued = glued_texts(executed) if executed else {}
-    cells = [_install_cell(install)]
+    cells = [_install_cell(install, chapter.contract.packages)]
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "markdown":
             cells += _markdown(cell.source, f"cell-{index}", glued, page_url)
@@ -65,12 +65,13 @@ def _exercise(exercise_id: str) -> Exercise | None:
         return None
 
 
-def _install_cell(install: str) -> NotebookNode:
+def _install_cell(install: str, packages: tuple[str, ...]) -> NotebookNode:
+    wanted = {"torchbook": install} | {package: package for package in packages}
     source = (
-        "# Installs torchbook where it is missing; this platform's own torch is left as it is.\n"
-        "import importlib.util\n\n"
-        'if importlib.util.find_spec("torchbook") is None:\n'
-        f'    %pip install -q "{install}"'
+        f"# Installs {' and '.join(wanted)} where missing; this platform's own torch is left as it is.\n"
+        "from importlib.metadata import distributions\n\n"
+        'there = {d.name.lower().replace("_", "-") for d in distributions() if d.name}\n'
+        + "\n".join(f'if "{name}" not in there:\n    %pip install -q "{what}"' for name, what in wanted.items())
     )
     return nbformat.v4.new_code_cell(source, id="install")
 
