@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("stride", "autograd", "playground", "broadcast", "floats")
+NAMES = ("stride", "autograd", "playground", "broadcast", "floats", "trace", "scaling", "racer")
 SMALL = 60 * 1024
 SOURCE = Path("torchbook/viz/src")
 STATIC = Path("torchbook/viz/static")

@@ -1,0 +1,376 @@
+"""ScalingCalculator: the arithmetic of data-parallel training, and the formulas as functions.
+
+The functions take and give SI units: seconds, bytes, bytes per second. A bandwidth is that of one direction of a link.
+They describe a ring of equal links and nothing else: no contention, no stragglers, no protocol overhead.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from torchbook.viz.base import Visualizer, module
+
+_SETUP = Path(__file__).parent / "src" / "scaling" / "setup.json"
+
+BACKWARD_SHARE = 2 / 3  # of the compute time: a backward costs about twice its forward
+ADAMW_BYTES = 16  # per parameter: weight 4, gradient 4, two moments 8, all float32
+MOST = 64  # GPUs on the curve
+
+
+def global_batch(batch: int, gpus: int) -> int:
+    """Samples that one optimizer step sees: `gpus` times the batch of one GPU."""
+    return batch * gpus
+
+
+def scaled_lr(lr: float, gpus: int, rule: str = "linear") -> float:
+    """The learning rate for `gpus` times the batch, by a rule of thumb.
+
+    Args:
+        lr: learning rate that suits the batch of one GPU.
+        gpus: number of GPUs.
+        rule: "linear" (times K), "sqrt" (times the square root of K) or "none".
+
+    Raises:
+        ValueError: there is no such rule.
+    """
+    if rule == "linear":
+        return lr * gpus
+    if rule == "sqrt":
+        return lr * math.sqrt(gpus)
+    if rule == "none":
+        return lr
+    raise ValueError(f"no rule is called {rule!r}; there are linear, sqrt and none")
+
+
+def gradient_bytes(parameters: float, bytes_per_element: float = 4) -> float:
+    """Bytes of all gradients, which is what an all-reduce must sum."""
+    return parameters * bytes_per_element
+
+
+def copy_time(size: float, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds to send `size` bytes once, one way, over one link of `bandwidth` bytes per second."""
+    return size / bandwidth + latency
+
+
+def ring_allreduce_time(size: float, gpus: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds of a ring all-reduce of `size` bytes.
+
+    In 2(K-1) rounds each GPU sends one K-th of the bytes to its neighbour, all at the same time: K-1 rounds sum the
+    pieces, K-1 hand the sums around.
+
+    Args:
+        size: bytes on each GPU.
+        gpus: number of GPUs, K; one GPU needs no time.
+        bandwidth: bytes per second of one link in one direction.
+        latency: seconds before a message's first byte arrives, once a round.
+    """
+    return 2 * (gpus - 1) / gpus * size / bandwidth + 2 * (gpus - 1) * latency
+
+
+def naive_allreduce_time(size: float, gpus: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds when all GPUs send all bytes to one, over its one link, and it sends the sums back to each."""
+    return 2 * (gpus - 1) * copy_time(size, bandwidth, latency)
+
+
+def hidden_time(communication: float, compute: float, overlap: float, backward: float = BACKWARD_SHARE) -> float:
+    """Seconds of `communication` that pass while the backward still computes.
+
+    Args:
+        communication: seconds of the all-reduce.
+        compute: seconds of forward and backward of one step.
+        overlap: fraction of the backward, 0 to 1, during which gradients can already travel.
+        backward: share of the backward in `compute`.
+    """
+    return min(communication, overlap * backward * compute)
+
+
+def step_time(compute: float, communication: float, hidden: float = 0.0) -> float:
+    """Seconds of one step: the computing, and what of the communication nothing hides."""
+    return compute + (communication - hidden)
+
+
+def speedup(gpus: int, compute: float, step: float) -> float:
+    """Samples per second relative to one GPU, which needs `compute` seconds for its batch and waits for nobody."""
+    return gpus * compute / step
+
+
+def efficiency(gpus: int, compute: float, step: float) -> float:
+    """The speed-up as a fraction of the number of GPUs."""
+    return speedup(gpus, compute, step) / gpus
+
+
+def adamw_bytes(parameters: float) -> float:
+    """Bytes of weights, gradients and AdamW's moments in float32; without activations, buffers and DDP's buckets."""
+    return parameters * ADAMW_BYTES
+
+
+@dataclass(frozen=True)
+class Results:
+    """What follows from a setting, in SI units."""
+
+    global_batch: int
+    lr: float
+    gradients: float
+    copy: float
+    ring: float
+    naive: float
+    hidden: float
+    exposed: float
+    step: float
+    speedup: float
+    efficiency: float
+    throughput: float
+    memory: float
+    fits: bool
+
+
+@cache
+def setup() -> dict[str, Any]:
+    """Fields with their ranges, links, rules and presets, which the page reads too."""
+    return json.loads(_SETUP.read_text(encoding="utf-8"))
+
+
+def results(setting: Mapping[str, Any]) -> Results:
+    """All results of a setting, a mapping with the traits of `ScalingCalculator` and their units."""
+    gpus, compute = setting["gpus"], setting["compute_ms"] * 1e-3
+    size = gradient_bytes(setting["parameters"], setting["bytes_per_element"])
+    link = setting["bandwidth_gb"] * 1e9, setting["latency_us"] * 1e-6
+    ring = ring_allreduce_time(size, gpus, *link)
+    hidden = hidden_time(ring, compute, setting["overlap"] / 100)
+    step = step_time(compute, ring, hidden)
+    memory = adamw_bytes(setting["parameters"])
+    return Results(
+        global_batch=global_batch(setting["batch"], gpus),
+        lr=scaled_lr(setting["lr"], gpus, setting["rule"]),
+        gradients=size,
+        copy=copy_time(size, *link),
+        ring=ring,
+        naive=naive_allreduce_time(size, gpus, *link),
+        hidden=hidden,
+        exposed=ring - hidden,
+        step=step,
+        speedup=speedup(gpus, compute, step),
+        efficiency=efficiency(gpus, compute, step),
+        throughput=global_batch(setting["batch"], gpus) / step,
+        memory=memory,
+        fits=memory <= setting["memory_gb"] * 1e9,
+    )
+
+
+def curve(setting: Mapping[str, Any]) -> list[float]:
+    """The speed-up with 1 to 64 GPUs, all else as it is."""
+    return [results({**setting, "gpus": gpus}).speedup for gpus in range(1, MOST + 1)]
+
+
+class ScalingCalculator(Visualizer):
+    """What data-parallel training on K GPUs costs and gains: batch, learning rate, all-reduce, speed-up, memory.
+
+    Every result stands with its formula and the numbers put in. On the plain page the same figure works without a
+    kernel.
+
+    Args:
+        preset: name of a ready state: "example", "both-directions", "overlapped", "ethernet", "small-model" or
+            "seven-billion"; other arguments change it.
+        interconnect: name of a link that sets the bandwidth: "nvlink-a100", "nvlink-h100", "pcie4" or "ethernet-100g".
+        parameters: number of parameters of the model.
+        bytes_per_element: bytes of one element of a gradient as it travels; 4 is float32.
+        batch: samples per GPU and step.
+        gpus: number of GPUs, K.
+        compute_ms: milliseconds of forward and backward on one GPU.
+        bandwidth_gb: GB/s of a link in one direction; data sheets often give the sum of both.
+        latency_us: microseconds for a message to reach the next GPU; 0 leaves it out.
+        overlap: per cent of the backward during which gradients can already travel.
+        lr: learning rate that suits one GPU.
+        rule: "linear", "sqrt" or "none".
+        memory_gb: memory of one GPU in GB of 10**9 bytes.
+        link: name of the figure in links, unique on the page.
+
+    Raises:
+        ValueError: there is no such preset or link.
+        traitlets.TraitError: a number is out of its range.
+
+    Example:
+        >>> round(ScalingCalculator().results.speedup, 2)
+        3.68
+    """
+
+    _esm = module("scaling")
+
+    parameters = traitlets.Float(350e6, help="Number of parameters.").tag(sync=True)
+    bytes_per_element = traitlets.Int(4, help="Bytes of an element of a gradient.").tag(sync=True)
+    batch = traitlets.Int(32, help="Samples per GPU and step.").tag(sync=True)
+    gpus = traitlets.Int(4, help="Number of GPUs.").tag(sync=True)
+    compute_ms = traitlets.Float(80.0, help="Forward and backward of one GPU, milliseconds.").tag(sync=True)
+    bandwidth_gb = traitlets.Float(300.0, help="One direction of a link, GB/s.").tag(sync=True)
+    latency_us = traitlets.Float(0.0, help="Of one hop, microseconds.").tag(sync=True)
+    overlap = traitlets.Float(0.0, help="Per cent of the backward usable to hide communication.").tag(sync=True)
+    lr = traitlets.Float(1e-4, help="Learning rate of one GPU.").tag(sync=True)
+    rule = traitlets.Enum(("linear", "sqrt", "none"), "linear", help="How the learning rate is scaled.").tag(sync=True)
+    memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
+
+    def __init__(self, *, preset: str | None = None, interconnect: str | None = None, **traits: Any) -> None:
+        given: dict[str, Any] = {}
+        if preset is not None:
+            given |= _named(setup()["presets"], preset, "preset")["set"]
+        if interconnect is not None:
+            given["bandwidth_gb"] = _named(setup()["links"], interconnect, "link")["each"]
+        super().__init__(**{**given, **traits})
+        self.observe(self._follow, [*setup()["fields"], "rule"])
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """The numbers that are put in."""
+        return {name: getattr(self, name) for name in [*setup()["fields"], "rule"]}
+
+    @property
+    def results(self) -> Results:
+        """What follows from them, in seconds and bytes."""
+        return results(self.setting)
+
+    @traitlets.validate(*setup()["fields"])
+    def _check(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        of = setup()["fields"][name]
+        if not of["low"] <= value <= of["high"] or (of["whole"] and value != int(value)):
+            kind = "a whole number" if of["whole"] else "a number"
+            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
+        return value
+
+    def _follow(self, change: Any = None) -> None:
+        self.words = self._describe()
+        self.picture = self._draw()
+
+    def _describe(self) -> str:
+        return describe(self.setting)
+
+    def _draw(self) -> str:
+        return _picture(self.setting, self.words)
+
+
+def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
+    found = where.get(name.replace("_", "-"))
+    if found is None:
+        raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
+    return found
+
+
+def significant(x: float, digits: int = 3) -> str:
+    """A number with three significant digits, or all digits before the point; as the ES module writes it."""
+    if x == 0:
+        return "0"
+    exact = Decimal(x)
+    places = max(0, digits - 1 - exact.adjusted())
+    text = f"{exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"
+    if len(text.replace(".", "").lstrip("-0")) > digits and places:  # 9.996 became 10.00
+        text = text[:-1].rstrip(".")
+    return text
+
+
+def plain(x: float) -> str:
+    """A learning rate: up to six digits, and an exponent below a thousandth."""
+    mantissa, exponent = f"{x:.5e}".split("e")
+    if int(exponent) < -3:
+        return f"{mantissa.rstrip('0').rstrip('.')}e−{-int(exponent)}"
+    text = f"{Decimal(f'{x:.6g}'):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(x: float) -> str:
+    """A whole number for people: 350 million."""
+    for size, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
+        if x >= size:
+            return f"{float(f'{x / size:.6g}'):g}{name}"
+    return f"{x:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them."""
+    for size, unit in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= size:
+            return f"{significant(seconds / size)} {unit}"
+    return f"{significant(seconds / 1e-6)} µs" if seconds else "0 ms"
+
+
+def amount(number: float) -> str:
+    """Bytes in the unit that suits them; 1 GB is 10**9 bytes."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if number >= unit:
+            return f"{significant(number / unit)} {name}"
+    return f"{significant(number)} B"
+
+
+def describe(setting: Mapping[str, Any]) -> str:
+    """The setting and its results in sentences."""
+    all_of = results(setting)
+    many = f"{setting['gpus']} GPU{'s' * (setting['gpus'] != 1)}"
+    shown = f"{duration(all_of.hidden)} of it hidden behind the backward, {duration(all_of.exposed)} exposed"
+    fits = "fit" if all_of.fits else "do not fit"
+    return (
+        f"{count(setting['parameters'])} parameters on {many}: global batch {all_of.global_batch}, "
+        f"learning rate {plain(all_of.lr)}. {amount(all_of.gradients)} of gradients; a ring all-reduce takes "
+        f"{duration(all_of.ring)}, {shown}. A step takes {duration(all_of.step)}: {significant(all_of.speedup)} times "
+        f"as fast as one GPU, {significant(100 * all_of.efficiency)} % efficiency. Weights, gradients and AdamW's "
+        f"moments need {amount(all_of.memory)} on each GPU and {fits} in {plain(setting['memory_gb'])} GB; "
+        f"activations come on top."
+    )
+
+
+def _picture(setting: Mapping[str, Any], words: str) -> str:
+    """Static drawing: the step as a bar, and the speed-up over the number of GPUs."""
+    all_of = results(setting)
+    wide, high, left, top = 460.0, 190.0, 44.0, 92.0
+    scale = wide / max(all_of.step, all_of.ring)
+    compute = setting["compute_ms"] * 1e-3
+
+    def bar(x: float, y: int, w: float, opacity: str, more: str = "") -> str:
+        return (
+            f'<rect x="{left + x:.1f}" y="{y}" width="{max(w, 0.5):.1f}" height="18" fill-opacity="{opacity}" '
+            f'stroke="currentColor"{more}/>'
+        )
+
+    start = (compute - all_of.hidden) * scale
+    parts = [
+        f'<text x="0" y="14" font-weight="700">One step: {duration(all_of.step)}</text>',
+        bar(0, 22, compute * scale, ".12"),
+        f'<text x="{left + 6}" y="36">compute {duration(compute)}</text>',
+        bar(start, 44, all_of.hidden * scale, ".05", ' stroke-dasharray="4 3"') if all_of.hidden else "",
+        bar(compute * scale, 44, all_of.exposed * scale, ".5") if all_of.exposed else "",
+        f'<text x="{left}" y="80">all-reduce {duration(all_of.ring)}: {duration(all_of.hidden)} hidden (dashed), '
+        f"{duration(all_of.exposed)} exposed (filled)</text>",
+    ]
+    points = curve(setting)
+
+    def at(gpus: float, value: float) -> str:
+        return f"{left + (gpus - 1) / (MOST - 1) * wide:.1f},{top + 20 + high - value / MOST * high:.1f}"
+
+    line = " ".join(at(i + 1, value) for i, value in enumerate(points))
+    parts += [
+        f'<text x="0" y="{top + 12}" font-weight="700">Speed-up, 1 to {MOST} GPUs (dashed: ideal)</text>',
+        f'<path d="M{at(1, 1)} {at(MOST, MOST)}" stroke="currentColor" stroke-dasharray="4 4" fill="none"/>',
+        f'<polyline points="{line}" stroke="currentColor" stroke-width="2.5" fill="none"/>',
+        f'<path d="M{at(1, 0)} {at(MOST, 0)}" stroke="currentColor" stroke-opacity=".5"/>',
+    ]
+    for gpus in (1, 16, 32, 48, 64):
+        x, y = at(gpus, 0).split(",")
+        parts.append(f'<text x="{x}" y="{float(y) + 18:.1f}" text-anchor="middle">{gpus}</text>')
+        parts.append(
+            f'<text x="{left - 8}" y="{float(at(1, gpus).split(",")[1]) + 4:.1f}" text-anchor="end">{gpus}</text>'
+        )
+    if setting["gpus"] <= MOST:
+        x, y = at(setting["gpus"], all_of.speedup).split(",")
+        parts.append(f'<circle cx="{x}" cy="{y}" r="5"/>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {wide + left + 20:g} {top + high + 46:g}" '
+        f'style="max-width:min(100%,{wide + left + 20:g}px);height:auto" font-family="system-ui,sans-serif" '
+        f'font-size="13" fill="currentColor" aria-label="{escape(words)}">{"".join(parts)}</svg>'
+    )

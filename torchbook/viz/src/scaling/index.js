@@ -1,0 +1,183 @@
+/** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
+
+import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
+import { curvePlot, stepBar } from "./picture.js";
+import { CSS } from "./style.js";
+import { duration, plain, read, significant, typed } from "./text.js";
+import { CLAIMS, describe, rows, script } from "./words.js";
+
+const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. A click on the curve sets the number of GPUs.";
+const ALL = [...NAMES, "rule"];
+const OTHER = "other";
+
+/** The next number up or down: doubling and halving for sizes, steps of one digit otherwise. */
+function stepped(name, value, way, far) {
+  const { low, high, whole } = FIELDS[name];
+  const unit = name === "overlap" ? 5 : name === "latency_us" || whole ? Math.max(1, 10 ** (Math.floor(Math.log10(Math.max(value, 1))) - 1)) : 10 ** (Math.floor(Math.log10(value || 1)) - 1);
+  const next = Number((value + way * unit * (far ? 10 : 1)).toPrecision(12));
+  return Math.min(high, Math.max(low, name === "gpus" || name === "batch" || name === "bytes_per_element" ? value + way * (far ? 10 : 1) : next));
+}
+
+function numberField(name, model, put) {
+  const { label, unit } = FIELDS[name];
+  const one = field({
+    label: unit && name !== "bytes_per_element" ? `${label}, ${unit}` : label,
+    oninput: (text) => {
+      const value = read(text);
+      const wrong = problem(name, value);
+      one.update({ error: wrong });
+      if (!wrong) put({ [name]: value });
+    },
+  });
+  one.input.inputMode = name === "parameters" ? "text" : "decimal";
+  one.input.addEventListener("keydown", (event) => {
+    const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    put({ [name]: stepped(name, model.get(name), way, event.shiftKey) });
+    one.refresh(true);
+  });
+  one.refresh = (always) => {
+    if (always || one.getRootNode().activeElement !== one.input) one.update({ value: typed(name, model.get(name)), error: "" });
+  };
+  one.input.addEventListener("blur", () => one.refresh(true));
+  return one;
+}
+
+/** Rows that keep their elements, so that a reader's place in the table is kept. */
+function table() {
+  const node = h("table", { class: "sc-table" });
+  function draw(setting) {
+    replace(
+      node,
+      rows(setting).map((group) =>
+        h(
+          "tbody",
+          {},
+          h("tr", { class: "sc-group" }, h("th", { colspan: 3, scope: "rowgroup" }, group.title)),
+          group.rows.map((row) =>
+            h(
+              "tr",
+              { class: [row.main && "main", row.bad && "bad"].filter(Boolean).join(" ") },
+              h("th", { scope: "row" }, row.name),
+              h("td", { class: "sc-value" }, row.value),
+              h("td", {}, h("span", { class: "sc-rule" }, row.rule), " ", h("span", { class: "sc-sum" }, `= ${row.formula}`), row.note && h("span", { class: "sc-more" }, row.note)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+  return { node, draw };
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Scaling calculator", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const put = (changes) => ui.set(changes);
+  const start = (given) => {
+    put({ ...START, ...given });
+    Object.values(inputs).forEach((one) => one.refresh(true));
+  };
+  const link = permalink({
+    key: keyOf(el, "scaling", model.get("link")),
+    el,
+    get: () => presetOf(setting()) ?? setting(),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isSetting(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const inputs = Object.fromEntries(NAMES.map((name) => [name, numberField(name, model, put)]));
+  const known = select({
+    label: "link between GPUs",
+    options: [...Object.entries(LINKS).map(([value, { label, each }]) => ({ value, label: `${label}: ${each} GB/s` })), { value: OTHER, label: "other" }],
+    value: OTHER,
+    onchange: (name) => {
+      if (LINKS[name]) put({ bandwidth_gb: LINKS[name].each });
+      inputs.bandwidth_gb.refresh(true);
+    },
+  });
+  known.classList.add("sc-wide");
+  const rule = select({ label: "rule for the learning rate", options: Object.entries(RULES).map(([value, label]) => ({ value, label })), value: "linear", onchange: (value) => put({ rule: value }) });
+  rule.classList.add("sc-wide");
+  const note = h("p", { class: "sc-note", role: "status" });
+  const told = h("p", { class: "sc-told" });
+  const answers = table();
+  const bar = stepBar();
+  const head = h("p", { class: "sc-head" });
+  const plot = curvePlot((gpus) => {
+    put({ gpus });
+    inputs.gpus.refresh(true);
+  });
+  const claims = h("details", {}, h("summary", {}, "What an older tutorial said of the first example"), h("dl", {}, CLAIMS.flatMap(([claim, holds]) => [h("dt", {}, claim), h("dd", {}, holds)])));
+  const spot = h("div", { class: "sc-box" }, head, bar.node);
+  const curveBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Speed-up over the number of GPUs"), plot.node);
+
+  let queued = false;
+  let width = 0;
+  function draw() {
+    queued = false;
+    const now = setting();
+    Object.values(inputs).forEach((one) => one.refresh());
+    const which = linkOf(now);
+    known.update({ value: which ?? OTHER });
+    rule.update({ value: now.rule });
+    const of = LINKS[which];
+    told.textContent = of
+      ? of.both
+        ? `${of.label}: data sheets say ${of.told}, both directions together; a ring sends in one, ${of.each} GB/s.`
+        : `${of.label}: ${of.told} in each direction, ${of.each} GB/s.`
+      : `${plain(now.bandwidth_gb)} GB/s in one direction; a data sheet that adds both directions would say ${plain(2 * now.bandwidth_gb)} GB/s.`;
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    answers.draw(now);
+    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const all = results(now);
+    replace(head, "One step ", h("b", {}, duration(all.step)), ", speed-up ", h("b", {}, `${significant(all.speedup)}×`), `, efficiency ${significant(100 * all.efficiency)} %`);
+    bar.draw(now, room);
+    plot.draw(now, room);
+    ui.say(describe(now));
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of ALL) ui.on(name, queue);
+
+  const order = ["parameters", "bytes_per_element", "batch", "gpus", "compute_ms", "overlap", "bandwidth_gb", "latency_us", "lr", "memory_gb"];
+  const shown = order.map((name) => inputs[name]);
+  shown.splice(6, 0, known);
+  shown.splice(10, 0, rule);
+  replace(
+    ui.controls,
+    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "sc-fields" }, shown),
+    h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
+  );
+  replace(ui.stage, h("div", { class: "sc" }, note, told, spot, h("div", { class: "sc-box" }, answers.node), curveBox, claims));
+  draw();
+  const watch = new ResizeObserver(() => {
+    if (spot.clientWidth && spot.clientWidth !== width) {
+      width = spot.clientWidth;
+      draw();
+    }
+  });
+  watch.observe(spot);
+  ui.defer(() => watch.disconnect());
+  return ui.cleanup;
+}
+
+export default { render };

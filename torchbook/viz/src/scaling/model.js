@@ -1,0 +1,82 @@
+/**
+ * The arithmetic of data-parallel training; the same functions as in torchbook/viz/scaling.py, which tests compare.
+ *
+ * Seconds, bytes, bytes per second; a bandwidth is that of one direction of a link.
+ */
+
+import SETUP from "./setup.json";
+
+export const { fields: FIELDS, links: LINKS, rules: RULES, presets: PRESETS } = SETUP;
+export const NAMES = Object.keys(FIELDS);
+export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), rule: "linear" };
+
+export const BACKWARD_SHARE = 2 / 3;
+export const ADAMW_BYTES = 16;
+export const MOST = 64;
+
+export const globalBatch = (batch, gpus) => batch * gpus;
+export const scaledLr = (lr, gpus, rule) => (rule === "linear" ? lr * gpus : rule === "sqrt" ? lr * Math.sqrt(gpus) : lr);
+export const gradientBytes = (parameters, bytesPerElement) => parameters * bytesPerElement;
+export const copyTime = (size, bandwidth, latency = 0) => size / bandwidth + latency;
+export const ringAllreduceTime = (size, gpus, bandwidth, latency = 0) =>
+  (((2 * (gpus - 1)) / gpus) * size) / bandwidth + 2 * (gpus - 1) * latency;
+export const naiveAllreduceTime = (size, gpus, bandwidth, latency = 0) => 2 * (gpus - 1) * copyTime(size, bandwidth, latency);
+export const hiddenTime = (communication, compute, overlap, backward = BACKWARD_SHARE) =>
+  Math.min(communication, overlap * backward * compute);
+export const stepTime = (compute, communication, hidden = 0) => compute + (communication - hidden);
+export const speedup = (gpus, compute, step) => (gpus * compute) / step;
+export const efficiency = (gpus, compute, step) => speedup(gpus, compute, step) / gpus;
+export const adamwBytes = (parameters) => parameters * ADAMW_BYTES;
+
+/** All results of a setting, whose numbers have the units of their fields. */
+export function results(setting) {
+  const { gpus, batch, rule } = setting;
+  const compute = setting.compute_ms * 1e-3;
+  const size = gradientBytes(setting.parameters, setting.bytes_per_element);
+  const link = [setting.bandwidth_gb * 1e9, setting.latency_us * 1e-6];
+  const ring = ringAllreduceTime(size, gpus, ...link);
+  const hidden = hiddenTime(ring, compute, setting.overlap / 100);
+  const step = stepTime(compute, ring, hidden);
+  const memory = adamwBytes(setting.parameters);
+  return {
+    global_batch: globalBatch(batch, gpus),
+    lr: scaledLr(setting.lr, gpus, rule),
+    gradients: size,
+    copy: copyTime(size, ...link),
+    ring,
+    naive: naiveAllreduceTime(size, gpus, ...link),
+    hidden,
+    exposed: ring - hidden,
+    step,
+    speedup: speedup(gpus, compute, step),
+    efficiency: efficiency(gpus, compute, step),
+    throughput: globalBatch(batch, gpus) / step,
+    memory,
+    fits: memory <= setting.memory_gb * 1e9,
+  };
+}
+
+/** The speed-up with 1 to 64 GPUs, all else as it is. */
+export const curve = (setting) => Array.from({ length: MOST }, (_, i) => results({ ...setting, gpus: i + 1 }).speedup);
+
+/** What is wrong with a value for this field; empty when nothing is. */
+export function problem(name, value) {
+  const { low, high, whole } = FIELDS[name];
+  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
+  return `${whole ? "a whole number" : "a number"} from ${brief(low)} to ${brief(high)}`;
+}
+const brief = (x) => (x >= 1e4 || (x && x < 1e-3) ? x.toExponential().replace("e+", "e").replace("-", "−") : String(x));
+
+/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
+export const isSetting = (given) =>
+  Boolean(given) &&
+  typeof given === "object" &&
+  Object.entries(given).every(([name, value]) => (name === "rule" ? Object.hasOwn(RULES, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
+
+export const presetOf = (setting) =>
+  Object.keys(PRESETS).find((name) => {
+    const wanted = { ...START, ...PRESETS[name].set };
+    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
+  });
+
+export const linkOf = (setting) => Object.keys(LINKS).find((name) => LINKS[name].each === setting.bandwidth_gb);
