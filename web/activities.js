@@ -67,25 +67,45 @@
     }
   }
 
-  // ---------- quizzes ----------
+  // ---------- quizzes: a self-test also has a result, by topic ----------
 
-  // Says whether an answer is right, and why, in the words of the folded answer.
-  function tellWhy(fieldset, right, reason) {
+  const NOT_SURE = "?";
+  const LEADS = { right: "Right.", wrong: "Not this one.", unsure: "Not sure yet." };
+
+  const paragraph = (...content) => {
+    const made = document.createElement("p");
+    made.append(...content);
+    return made;
+  };
+  const copies = (element) => [...(element?.childNodes ?? [])].map((node) => node.cloneNode(true));
+
+  // Says how an answer is, and why, in the words of the folded answer; to one who is not sure it says the answer.
+  function tellWhy(fieldset, state, reason) {
     const verdict = fieldset.querySelector(".verdict");
-    const lead = Object.assign(document.createElement("p"), { textContent: right ? "Right." : "Not this one." });
-    verdict.replaceChildren(lead, ...[...(reason?.childNodes ?? [])].map((node) => node.cloneNode(true)));
-    fieldset.dataset.state = verdict.dataset.state = right ? "right" : "wrong";
+    const answer = state === "unsure" ? [paragraph(...copies(reason?.previousElementSibling))] : [];
+    verdict.replaceChildren(paragraph(LEADS[state]), ...answer, ...copies(reason));
+    fieldset.dataset.state = verdict.dataset.state = state;
+  }
+
+  function forget(fieldset) {
+    const verdict = fieldset.querySelector(".verdict");
+    verdict.replaceChildren();
+    [fieldset, verdict, ...fieldset.querySelectorAll("label")].forEach((one) => delete one.dataset.state);
+    fieldset.querySelectorAll('input[type="radio"]').forEach((radio) => (radio.checked = false));
+    fieldset.querySelectorAll('input[type="text"]').forEach((field) => (field.value = ""));
+    fieldset.querySelector("details").open = false;
   }
 
   function startChoice(fieldset, keep) {
     const radios = [...fieldset.querySelectorAll('input[type="radio"]')];
+    const answer = radios.find((radio) => radio.hasAttribute("data-right"));
     const judgeQuiz = (radio) => {
-      const right = radio.hasAttribute("data-right");
+      const unsure = radio.value === NOT_SURE;
+      const state = unsure ? "unsure" : radio === answer ? "right" : "wrong";
       fieldset.querySelectorAll("label").forEach((one) => delete one.dataset.state);
-      radio.closest("label").dataset.state = right ? "right" : "wrong";
-      tellWhy(fieldset, right, fieldset.querySelector(`dd[data-option="${radio.value}"]`));
+      radio.closest("label").dataset.state = state;
+      tellWhy(fieldset, state, fieldset.querySelector(`dd[data-option="${(unsure ? answer : radio).value}"]`));
     };
-    radios.forEach((radio) => (radio.checked = false));
     fieldset.addEventListener("keydown", (event) => radios.includes(event.target) && moveAmong(radios, event));
     fieldset.addEventListener("change", ({ target }) => {
       judgeQuiz(target);
@@ -105,39 +125,74 @@
   function startTyped(fieldset, keep) {
     const field = fieldset.querySelector('input[type="text"]');
     const accept = JSON.parse(fieldset.dataset.accept);
-    const judgeTyped = () => {
-      const answer = field.value.trim();
+    const judgeTyped = (answer) => {
+      const unsure = answer === NOT_SURE;
       const right = accept.some((pattern) => matches(pattern, answer));
       const tempting = [...fieldset.querySelectorAll("dd[data-match]")];
       const reason = tempting.find((one) => matches(one.dataset.match, answer));
-      tellWhy(fieldset, right, right ? fieldset.querySelector('dd[data-option="right"]') : reason);
+      const state = unsure ? "unsure" : right ? "right" : "wrong";
+      tellWhy(fieldset, state, unsure || right ? fieldset.querySelector('dd[data-option="right"]') : reason);
     };
     const check = () => {
       if (!field.value.trim()) return field.focus();
-      judgeTyped();
-      keep(field.value);
+      judgeTyped(field.value.trim());
+      keep(field.value.trim());
     };
     fieldset.querySelector("button").addEventListener("click", check);
+    fieldset.querySelector("button.not-sure")?.addEventListener("click", () => {
+      field.value = NOT_SURE;
+      check();
+    });
     field.addEventListener("keydown", (event) => event.key === "Enter" && check());
-    field.value = "";
     return (kept) => {
       if (!kept) return;
       field.value = kept;
-      judgeTyped();
+      judgeTyped(kept);
     };
+  }
+
+  // Writes into the list of what to read how much was known, and folds away what was.
+  function tellResult(result, questions) {
+    const inState = (some, state) => some.filter((one) => (one.dataset.state ?? "open") === state).length;
+    const missedOf = (some) => inState(some, "wrong") + inState(some, "unsure");
+    for (const row of result.querySelectorAll("[data-topic]")) {
+      const about = questions.filter((one) => one.dataset.about === row.dataset.topic);
+      const open = inState(about, "open");
+      const known = `${inState(about, "right")} of ${about.length} right`;
+      const some = open ? `${known}, ${open} open` : known;
+      row.querySelector(".known").textContent = open === about.length ? "not answered" : some;
+      row.querySelector(".readings").hidden = !missedOf(about);
+    }
+    const [open, missed] = [inState(questions, "open"), missedOf(questions)];
+    const all = `${questions.length - open} of ${questions.length} answered, ${inState(questions, "right")} right.`;
+    result.querySelector('[role="status"]').textContent =
+      open === questions.length
+        ? "Nothing is answered yet. Here will be, by topic, how much was right, and what to read where something was not."
+        : `${all} ${missed ? "What to read stands below each topic with a miss." : "Nothing to read up so far."}`;
   }
 
   function startQuiz(quiz, memory, solved) {
     const questions = [...quiz.querySelectorAll("fieldset[data-question]")];
+    const result = quiz.querySelector(".result");
+    const tell = () => result && tellResult(result, questions);
     for (const fieldset of questions) {
       const name = fieldset.dataset.question;
       const keep = (answer) => {
         remember(({ chosen }) => (chosen[name] = answer));
+        tell();
         if (questions.every((one) => one.dataset.state === "right")) solved();
       };
       const restore = (fieldset.dataset.accept ? startTyped : startChoice)(fieldset, keep);
+      forget(fieldset); // a reload may have kept what the memory does not
       restore(memory.chosen[name]);
     }
+    result?.querySelector("button").addEventListener("click", () => {
+      remember(({ chosen }) => questions.forEach((one) => delete chosen[one.dataset.question]));
+      questions.forEach(forget);
+      tell();
+      questions[0].querySelector("input").focus();
+    });
+    tell();
     quiz.dataset.live = "";
   }
 

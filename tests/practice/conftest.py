@@ -93,6 +93,24 @@ questions:
 ---
 Answer both.
 """
+SELF_TEST = (
+    QUIZ.replace("- name: planet\n", "- name: planet\n  topic: sky\n")
+    .replace("- name: word\n", "- name: word\n  topic: torch\n")
+    .replace(
+        "questions:\n",
+        """topics:
+- name: sky
+  title: The sky
+  read:
+  - {title: A page, page: book/sky, section: the-stars}
+  - {title: A site, url: 'https://example.org/sky'}
+- name: torch
+  title: Some PyTorch
+  read: [{title: Another page, page: book/torch}]
+questions:
+""",
+    )
+)
 
 Write = Callable[..., Path]
 

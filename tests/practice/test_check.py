@@ -12,9 +12,10 @@ import nbclient
 import nbformat
 import pytest
 
-from tests.practice.conftest import CHECKS, QUIZ, Write
+from tests.practice.conftest import CHECKS, QUIZ, SELF_TEST, Write
 from torchbook import practice
 from torchbook.practice import learner, progress, shelf
+from torchbook.practice.quiz import SITE
 from torchbook.practice.report import Result, marked
 
 GOOD = "def add(a, b):\n    return a + b\n"
@@ -250,6 +251,44 @@ def test_a_quiz_solved_is_solved() -> None:
 def test_the_solution_of_a_quiz_has_answers_and_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     practice.solution("p09-x2")
     assert "**planet**: `b`. There is water." in capsys.readouterr().out
+
+
+@pytest.fixture
+def self_test_page(write: Write) -> None:
+    write({"exercise.md": SELF_TEST}, "p09-x2-a-quiz", bare=True)
+
+
+@pytest.mark.usefixtures("self_test_page")
+def test_a_self_test_says_what_to_read_for_what_was_missed() -> None:
+    result = check("p09_x2 = {'planet': 'a', 'word': 'to'}", "p09-x2")
+    assert result.advice[-2:] == (
+        f"The sky: 0 of 1 right, to read:\n  A page: {SITE}/book/sky.html#the-stars\n  A site: https://example.org/sky",
+        "Some PyTorch: 1 of 1 right",
+    )
+
+
+@pytest.mark.usefixtures("self_test_page")
+def test_what_to_read_is_a_link_in_a_notebook() -> None:
+    result = check("p09_x2 = {'planet': 'a', 'word': 'to'}", "p09-x2")
+    assert f'<a href="{SITE}/book/sky.html#the-stars">' in result._repr_html_()
+
+
+@pytest.mark.usefixtures("self_test_page")
+def test_an_open_question_of_a_self_test_is_one_missed() -> None:
+    result = check("p09_x2 = {'planet': '', 'word': 'to'}", "p09-x2")
+    assert result.advice[-2].startswith("The sky: 0 of 1 right, to read:")
+
+
+@pytest.mark.usefixtures("self_test_page")
+def test_an_untouched_self_test_recommends_nothing() -> None:
+    assert check("p09_x2 = {'planet': '', 'word': ''}", "p09-x2").advice == ()
+
+
+@pytest.mark.usefixtures("self_test_page")
+def test_a_self_test_without_a_miss_recommends_nothing() -> None:
+    result = check("p09_x2 = {'planet': 'b', 'word': 'to'}", "p09-x2")
+    assert result
+    assert "to read" not in str(result)
 
 
 # Progress.

@@ -6,11 +6,12 @@ import random
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.practice.conftest import QUIZ, Write
+from tests.practice.conftest import QUIZ, SELF_TEST, Write
 from torchbook.practice import harness
 from torchbook.practice.exercise import Exercise, ExerciseError, load
-from torchbook.practice.quiz import accepted
+from torchbook.practice.quiz import SITE, Reading, accepted, reading_list, tallies
 
 
 def outcomes(exercise: Exercise, answer: str, checks: str | None = None) -> dict[str, tuple[str, str]]:
@@ -136,3 +137,82 @@ def test_a_malformed_question_is_complained_about(write: Write, change: tuple[st
     complaint = str(raised.value).splitlines()[-1]
     assert complaint.startswith(f"exercises/p09-x2-a-quiz/exercise.md:{line}: questions.")
     assert what in complaint
+
+
+# Self-tests.
+
+
+@pytest.fixture
+def self_test(write: Write) -> Exercise:
+    return load(write({"exercise.md": SELF_TEST}, "p09-x2-a-quiz", bare=True))
+
+
+def test_the_site_is_where_the_book_says(repo: Path) -> None:
+    assert yaml.safe_load((repo / "_config.yml").read_text(encoding="utf-8"))["html"]["baseurl"] == SITE
+
+
+@pytest.mark.parametrize(
+    ("fields", "address"),
+    [
+        ({"page": "book/a"}, f"{SITE}/book/a.html"),
+        ({"page": "book/a", "section": "b-c"}, f"{SITE}/book/a.html#b-c"),
+        ({"url": "https://example.org/x#y"}, "https://example.org/x#y"),
+    ],
+    ids=["page", "section", "elsewhere"],
+)
+def test_what_to_read_has_an_address(fields: dict[str, str], address: str) -> None:
+    assert Reading(title="It", **fields).address == address
+
+
+def test_what_to_read_as_markdown(self_test: Exercise) -> None:
+    assert reading_list(self_test.topics) == (
+        f"- The sky: [A page]({SITE}/book/sky.html#the-stars); [A site](https://example.org/sky)\n"
+        f"- Some PyTorch: [Another page]({SITE}/book/torch.html)"
+    )
+
+
+def test_a_self_test_is_counted_by_topic(self_test: Exercise) -> None:
+    found = tallies(self_test.questions, self_test.topics, {"word"})
+    assert [(one.topic.name, one.right, one.asked) for one in found] == [("sky", 0, 1), ("torch", 1, 1)]
+
+
+def test_the_stub_of_a_self_test_says_its_topics(self_test: Exercise) -> None:
+    assert '    # The sky\n    "planet": "",  # "a" or "b"\n    # Some PyTorch\n    "word"' in self_test.stub
+
+
+@pytest.mark.parametrize("answer", ["", " ", "?"])
+def test_not_sure_is_no_wrong_answer(self_test: Exercise, answer: str) -> None:
+    found = states(self_test, f"p09_x2 = {{'planet': {answer!r}, 'word': 'to'}}")
+    assert (found["test_planet"], found["test_word"]) == ("unsolved", "passed")
+
+
+def test_a_class_gets_the_topics_too(self_test: Exercise) -> None:
+    found = self_test.for_class(3)
+    assert found.topics == self_test.topics
+    assert "# The sky" in found.stub
+
+
+BAD_TOPICS = {
+    "an unknown topic": (("topic: sky", "topic: sea"), "questions.0.topic: planet: its `topic` is one of: sky, torch"),
+    "no topic": (("  topic: sky\n", ""), "questions.0.topic: planet: its `topic` is one of: sky, torch"),
+    "a topic twice": (("- name: torch", "- name: sky"), "topics.1.name: 'sky' is there twice"),
+    "a topic never asked": (("topic: torch", "topic: sky"), "topics.1.name: no question is about 'torch'"),
+    "nowhere": ((", page: book/torch", ""), "topics.1.read.0: Value error, to read is either a `page`"),
+    "a section of a site": (("url: 'https:", "section: a, url: 'https:"), "a `section` is one of a `page`"),
+    "an address without https": (("'https://ex", "'http://ex"), "topics.0.read.1.url"),
+}
+
+
+@pytest.mark.parametrize(("change", "what"), BAD_TOPICS.values(), ids=BAD_TOPICS.keys())
+def test_malformed_topics_are_complained_about(write: Write, change: tuple[str, str], what: str) -> None:
+    assert change[0] in SELF_TEST
+    folder = write({"exercise.md": SELF_TEST.replace(*change, 1)}, "p09-x2-a-quiz", bare=True)
+    with pytest.raises(ExerciseError, match=r"exercise\.md:\d+: ") as raised:
+        load(folder)
+    assert what in str(raised.value)
+
+
+def test_a_topic_without_topics_is_complained_about(write: Write) -> None:
+    folder = write({"exercise.md": QUIZ.replace("- name: word\n", "- name: word\n  topic: x\n")}, "p09-x2-a", bare=True)
+    with pytest.raises(ExerciseError, match="none, for lack of `topics`"):
+        load(folder)

@@ -180,6 +180,54 @@ Two short ones.
 Ask Python.
 """
 }
+_SELF_TEST = """\
+---
+id: t01-x3
+title: What is known
+chapter: t01
+kind: quiz
+stars: 1
+minutes: 2
+importance: 1
+points: {public: 1, hidden: 1}
+seconds: 5
+topics:
+  - name: sums
+    title: "Sums with `+`"
+    read:
+      - {title: "Blocks, its `last` section", page: blocks, section: exercises}
+      - {title: All, page: all}
+  - name: lists
+    title: Lists
+    read: [{title: Elsewhere, url: "https://example.org/lists"}]
+questions:
+  - name: number
+    topic: sums
+    ask: What is 1 + 1?
+    options:
+      - {text: "11", why: That joins texts.}
+      - {text: "2", right: true, why: Integers are added.}
+  - name: word
+    topic: lists
+    ask: Which function gives the length of a list?
+    accept: ["len"]
+    example: len
+    why: It asks the list.
+---
+What do you know?
+"""
+
+
+def write_self_test(folder: Path, *changes: tuple[str, str]) -> None:
+    """A quiz t01-x3 with topics; pages that it says to read are `book/blocks` and `book/all`."""
+    text = _SELF_TEST.replace("page: ", "page: book/")
+    for change in changes:
+        text = text.replace(*change)
+    path = folder / "t01-x3-known" / "exercise.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
 _PRIVATE = {
     **_CODE,
     "exercise.md": _CODE["exercise.md"]

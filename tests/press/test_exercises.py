@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 
+from torchbook.practice.quiz import SITE
 from torchbook.press.build import html
 from torchbook.press.chapters import chapters
 from torchbook.press.key import PACKAGE, run_key
@@ -17,7 +18,7 @@ from torchbook.press.site.launch import notebook
 from torchbook.press.site.patterns import is_common
 from torchbook.press.site.plain import split
 
-from .conftest import Book, cell, small_book, write_exercises
+from .conftest import Book, cell, small_book, write_exercises, write_self_test
 
 URL = "https://site/page.html"
 PARAMETERS = {"DEVICE": "cpu", "FAST": False, "SEED": 0}
@@ -38,11 +39,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
-    """A book with two exercises and the table of all, built once."""
+    """A book with two exercises, a self-test, and the table of all, built once."""
     root = tmp_path_factory.mktemp("blocks")
     write_exercises(root / "own")
+    write_self_test(root / "own")
     book = small_book(root, repo)
     book.page("blocks", BLOCKS)
+    book.page("known", "# Known\n\n:::{exercise} t01-x3\n:::\n")
     book.page("all", "# All\n\n:::{exercise-list}\n:::\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORCHBOOK_EXERCISES", str(root / "own"))
@@ -121,7 +124,47 @@ def test_table_lists_what_everyone_may_see_and_links_what_has_a_page(built: Book
     assert ["t01-x1", "Add `two` numbers", "t01", "★★☆☆☆", "1", "1 + 2", "code", "CPU, several processes"] in rows
     assert not [row for row in rows if row[0] == "t01-x9"]
     links = {words(tag): tag["href"] for tag in page.select("td a")}
-    assert links == {"t01-x1": "blocks.html#ex-t01-x1", "t01-x2": "blocks.html#ex-t01-x2"}
+    places = {"t01-x1": "blocks", "t01-x2": "blocks", "t01-x3": "known"}
+    assert links == {name: f"{page}.html#ex-{name}" for name, page in places.items()}
+
+
+@pytest.fixture
+def result(built: Book) -> Tag:
+    found = soup(built, "known").select_one(".quiz > .result")
+    assert found
+    return found
+
+
+def test_questions_of_a_self_test_stand_under_their_topics(built: Book) -> None:
+    quiz = soup(built, "known").select_one(".quiz")
+    assert quiz
+    assert [words(tag) for tag in quiz.select(".topic")] == ["Sums with +", "Lists"]
+    assert [tag["data-about"] for tag in quiz.select("fieldset")] == ["sums", "lists"]
+
+
+def test_a_self_test_can_be_answered_with_not_sure(built: Book) -> None:
+    choice, typed = soup(built, "known").select("fieldset")
+    assert words(choice.select("label")[-1]) == "Not sure"
+    assert [words(tag) for tag in typed.select("button")] == ["Check", "Not sure"]
+
+
+def test_other_quizzes_cannot(quiz: Tag) -> None:
+    assert "Not sure" not in words(quiz)
+    assert not quiz.select(".topic, .result")
+
+
+def test_a_self_test_says_what_to_read(result: Tag) -> None:
+    listed = {tag["data-topic"]: tag.select(".readings a") for tag in result.select("[data-topic]")}
+    assert {name: [words(a) for a in links] for name, links in listed.items()} == {
+        "sums": ["Blocks, its last section", "All"],
+        "lists": ["Elsewhere"],
+    }
+
+
+def test_what_to_read_in_the_book_is_a_relative_link(result: Tag) -> None:
+    found = [(tag["href"], "internal" in tag["class"]) for tag in result.select(".readings a")]
+    expected = [("blocks.html#exercises", True), ("all.html", True), ("https://example.org/lists", False)]
+    assert found == expected
 
 
 def test_an_edited_exercise_is_on_the_page_of_the_next_build(book: Book, folder: Path) -> None:
@@ -143,7 +186,11 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
     write_exercises(root / "own")
     quiz = root / "own" / "t01-x2-words" / "exercise.md"
     quiz.write_text(quiz.read_text().replace('accept: ["len', 'accept: ["(?P<name>len|x)", "len'))
+    write_self_test(
+        root / "own", ("page: book/blocks", "page: book/gone"), ("page: book/all", "page: book/once, section: nowhere")
+    )
     book = small_book(root, repo)
+    book.page("dead", "# Dead\n\nText.\n\n:::{exercise} t01-x3\n:::\n")
     book.page("unknown", "# Unknown\n\n:::{exercise} t01-x8\n:::\n")
     book.page("private", "# Private\n\nText.\n\n:::{exercise} t01-x9\n:::\n")
     book.page("once", "# Once\n\n:::{exercise} t01-x1\n:::\n")
@@ -163,8 +210,10 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
         "book/private.md:5: ERROR: exercise 't01-x9' is for instructors alone",
         "book/twice.md:5: WARNING: exercise t01-x1 is at book/once.md:3 already",
         "book/pattern.md:3: ERROR: t01-x2-words/exercise.md: word: a browser may read '(?P<name>len|x)'",
+        "book/dead.md:5: WARNING: exercise t01-x3 says to read 'Blocks, its `last` section', but there is no page",
+        "book/dead.md:5: WARNING: exercise t01-x3 says to read 'All', but book/once has no section 'nowhere'",
     ],
-    ids=["unknown", "instructors", "twice", "pattern"],
+    ids=["unknown", "instructors", "twice", "pattern", "dead page", "dead section"],
 )
 def test_mistakes_fail_the_build_with_file_and_line(complaints: str, said: str) -> None:
     assert said in complaints
@@ -225,6 +274,18 @@ def test_quiz_in_the_notebook_has_its_options_but_not_its_answers(book: Book, fo
     assert "Integers are added" not in statement
     assert "That is what arrays have" not in statement
     assert sources["t01-x2-stub"].startswith("t01_x2 = {")
+
+
+def test_self_test_in_the_notebook_has_its_topics_and_what_to_read(book: Book, folder: Path) -> None:
+    write_self_test(folder)
+    book.chapter("one", ":::{exercise} t01-x3\n:::", cell("1"))
+    sources = {one.id: one.source for one in cells(book)}
+    assert "**Topic: Sums with `+`**\n\n**Question 1, `number`**" in sources["t01-x3-statement"]
+    assert (
+        f"- Sums with `+`: [Blocks, its `last` section]({SITE}/book/blocks.html#exercises); [All]"
+        in (sources["t01-x3-statement"])
+    )
+    assert "    # Lists\n" in sources["t01-x3-stub"]
 
 
 def test_neighbouring_exercises_leave_no_empty_cell(book: Book, folder: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_quiz_whose_answers_are_all_right_is_solved(page: Page) -> None:
         expect(_quiz(page).get_by_role("checkbox", name="Solved")).not_to_be_checked()
         if question.get_attribute("data-accept"):
             question.get_by_role("textbox").fill(question.locator("dt code").first.text_content())
-            question.get_by_role("button").click()
+            question.get_by_role("button", name="Check").click()
         else:
             question.locator("input[data-right]").click()
     expect(_quiz(page).get_by_role("checkbox", name="Solved")).to_be_checked()

@@ -27,7 +27,7 @@ from nbgrader.preprocessors import ClearSolutions
 from torchbook.course.assignment import Assignment, AssignmentError
 from torchbook.practice.exercise import BEGIN, Exercise, Points, stub_of
 from torchbook.practice.harness import Check, checks_of
-from torchbook.practice.quiz import Question
+from torchbook.practice.quiz import Question, headed, reading_list
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 PUBLIC_SEED = 0  # of checks that students see; the class's own seed stays with the instructor
@@ -161,7 +161,9 @@ def statement(exercise: Exercise, points: Points, number: int) -> str:
         f"{number_of(points.total, 'point')}: {worth}. Difficulty {exercise.stars} of 5, about {exercise.minutes} min."
     )
     parts = [f"## {number}. {exercise.title}", f"{exercise.id} · {kind}{facts}", exercise.statement]
-    parts += [_question(place, question) for place, question in enumerate(exercise.questions, 1)]
+    for place, (title, question) in enumerate(headed(exercise.questions, exercise.topics), 1):
+        parts += [f"**Topic: {title}**"] * bool(title) + [_question(place, question)]
+    parts += [_folded("What to read, by topic", reading_list(exercise.topics))] if exercise.topics else []
     parts += [_folded(f"Hint: {_plain(hint.symptom)}", hint.text) for hint in exercise.hints]
     return "\n\n".join(parts)
 

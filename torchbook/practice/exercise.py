@@ -27,7 +27,7 @@ import pydantic
 import yaml
 
 from torchbook.practice import quiz
-from torchbook.practice.quiz import Question
+from torchbook.practice.quiz import Question, Topic
 
 FIXTURES = ("reference", "seed", "source")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -75,6 +75,7 @@ class Contract(pydantic.BaseModel):
     data: tuple[str, ...] = ()
     seconds: float = pydantic.Field(gt=0)
     questions: tuple[Question, ...] = ()
+    topics: tuple[Topic, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Exercise:
         """A quiz whose answers are hidden, with its options in a drawn order."""
         questions = quiz.shuffled(self.contract.questions, draw)
         contract = self.contract.model_copy(update={"questions": questions})
-        derived = quiz.derive(contract.id, questions, hidden=True)
+        derived = quiz.derive(contract.id, questions, contract.topics, hidden=True)
         wrong = tuple(Wrong(*parts) for parts in derived.wrong)
         return replace(self, contract=contract, solution=derived.solution, checks=derived.checks, wrong=wrong)
 
@@ -218,7 +219,7 @@ def _read(folder: Path, edition: Literal["full", "learner"], variant: str) -> Ex
             f"{_shown(page)}:2: id {contract.id!r} does not fit the folder; name it {contract.id}-<slug>"
         )
     if contract.kind == "quiz":
-        derived = quiz.derive(contract.id, contract.questions, hidden=False)
+        derived = quiz.derive(contract.id, contract.questions, contract.topics, hidden=False)
         solution, checks = derived.solution, derived.checks
         wrong = tuple(Wrong(*parts) for parts in derived.wrong)
     else:
@@ -272,6 +273,9 @@ def _page(path: Path) -> tuple[Contract, str, tuple[Hint, ...]]:
         raise ExerciseError("\n".join(_complaint(path, head, e["loc"], e["msg"]) for e in error.errors())) from None
     if (contract.kind == "quiz") != bool(contract.questions):
         raise ExerciseError(f"{_shown(path)}:2: a quiz, and nothing else, has `questions`")
+    misfit = quiz.about_topics(contract.questions, contract.topics)
+    if misfit:
+        raise ExerciseError(_complaint(path, head, *misfit))
     first = head.count("\n") + 4
     _complain_about_myst(path, body, first)
     statement, hints = _sections(body)

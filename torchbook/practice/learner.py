@@ -193,9 +193,23 @@ def _advice(
     failed = next((outcome for outcome in outcomes if outcome.state not in ("passed", "missing")), None)
     if failed is None and not undefined:
         return (f"To compare with the reference: `{call('solution', exercise.id)}`",)
-    if failed is None or exercise.kind == "quiz":
+    if exercise.kind == "quiz":
+        return (*undefined, *_about_topics(exercise, outcomes))
+    if failed is None:
         return tuple(undefined)
     return (*undefined, *_about_failure(exercise, failed, outcomes, call))
+
+
+def _about_topics(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Of a self-test: what was known of each topic, and what to read on those where something was missed."""
+    right = {outcome.name.removeprefix("test_") for outcome in outcomes if outcome.state == "passed"}
+    if not exercise.topics or not {outcome.state for outcome in outcomes} & {"passed", "refused"}:
+        return ()
+    said = []
+    for topic, known, asked in quiz.tallies(exercise.questions, exercise.topics, right - {"form"}):
+        read = "".join(f"\n  {one.title}: {one.address}" for one in topic.read) if known < asked else ""
+        said.append(f"{topic.title}: {known} of {asked} right{', to read:' if read else ''}{read}")
+    return ("By topic; an open answer counts as not sure:", *said)
 
 
 def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outcome], call: Call) -> tuple[str, ...]:

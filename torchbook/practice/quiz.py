@@ -3,6 +3,9 @@
 The learner fills a dictionary, `s04_x1 = {"error": "b", "fix": "to"}`: a letter for a choice, a few words for a short
 answer. In self-study each question has a public check that says why an option is tempting; in class the checks of the
 answers are hidden and only the form is public.
+
+A quiz with `topics` is a self-test: each question belongs to one, and each topic says what to read for what was missed.
+An answer left empty, or `"?"`, says "not sure"; it is no mistake, and a question missed.
 """
 
 from __future__ import annotations
@@ -11,9 +14,45 @@ import json
 import random
 import re
 import string
+from collections.abc import Collection
 from typing import NamedTuple
 
 import pydantic
+
+SITE = "https://pytorch-inside-out.github.io/pytorch-inside-out"  # `html.baseurl` of _config.yml, which no wheel has
+NOT_SURE = "?"
+
+
+class Reading(pydantic.BaseModel):
+    """Something to read: an address, or a page of this book and the id of a section of it."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    title: str = pydantic.Field(min_length=1)
+    url: str = pydantic.Field(default="", pattern=r"^(https://\S+)?$")
+    page: str = pydantic.Field(default="", pattern=r"^(book/[\w/-]+)?$")
+    section: str = pydantic.Field(default="", pattern=r"^[a-z0-9-]*$")
+
+    @pydantic.model_validator(mode="after")
+    def _is_one_kind(self) -> Reading:
+        if bool(self.url) == bool(self.page):
+            raise ValueError("to read is either a `page` of this book or an `url`")
+        if self.section and not self.page:
+            raise ValueError("a `section` is one of a `page` of this book")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where it is, from anywhere."""
+        return self.url or f"{SITE}/{self.page}.html" + (f"#{self.section}" if self.section else "")
+
+
+class Topic(pydantic.BaseModel):
+    """What some questions of a self-test are about, and what to read on it."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    name: str = pydantic.Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str = pydantic.Field(min_length=1)
+    read: tuple[Reading, ...] = pydantic.Field(min_length=1)
 
 
 class Option(pydantic.BaseModel):
@@ -39,6 +78,7 @@ class Question(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
     name: str = pydantic.Field(pattern=r"^[a-z][a-z0-9_]*$")
+    topic: str = ""
     ask: str
     options: tuple[Option, ...] = ()
     accept: tuple[str, ...] = ()
@@ -83,6 +123,53 @@ def _complain_about_pattern(pattern: str) -> None:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
 
 
+def about_topics(
+    questions: tuple[Question, ...], topics: tuple[Topic, ...]
+) -> tuple[tuple[str | int, ...], str] | None:
+    """Where topics and questions do not fit together, as the path of the field, and what is wrong there."""
+    names = [topic.name for topic in topics]
+    asked = {question.topic for question in questions}
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            return ("topics", index, "name"), f"{name!r} is there twice"
+    for index, question in enumerate(questions):
+        if question.topic not in (names or [""]):
+            known = ", ".join(names) or "none, for lack of `topics`"
+            return ("questions", index, "topic"), f"{question.name}: its `topic` is one of: {known}"
+    unasked = next((index for index, name in enumerate(names) if name not in asked), None)
+    return None if unasked is None else (("topics", unasked, "name"), f"no question is about {names[unasked]!r}")
+
+
+def headed(questions: tuple[Question, ...], topics: tuple[Topic, ...]) -> list[tuple[str, Question]]:
+    """The questions, each with the title of its topic where that begins, else with ""."""
+    titles = {topic.name: topic.title for topic in topics}
+    before = ("", *(question.topic for question in questions))
+    return [(titles[q.topic] if q.topic != b else "", q) for b, q in zip(before, questions, strict=False)]
+
+
+class Tally(NamedTuple):
+    """How many questions of a topic were asked, and how many of them answered right."""
+
+    topic: Topic
+    right: int
+    asked: int
+
+
+def tallies(questions: tuple[Question, ...], topics: tuple[Topic, ...], right: Collection[str]) -> list[Tally]:
+    """What was known, topic by topic; `right` are the names of the questions answered right."""
+    found = []
+    for topic in topics:
+        asked = [question.name for question in questions if question.topic == topic.name]
+        found.append(Tally(topic, sum(name in right for name in asked), len(asked)))
+    return found
+
+
+def reading_list(topics: tuple[Topic, ...]) -> str:
+    """What to read on each topic, as Markdown for notebooks."""
+    rows = [f"- {topic.title}: " + "; ".join(f"[{one.title}]({one.address})" for one in topic.read) for topic in topics]
+    return "\n".join(rows)
+
+
 class Derived(NamedTuple):
     """What a quiz is as Python: reference, checks, and wrong answers (name, check, misconception, source)."""
 
@@ -109,12 +196,14 @@ def shuffled(questions: tuple[Question, ...], draw: random.Random) -> tuple[Ques
     )
 
 
-def derive(exercise_id: str, questions: tuple[Question, ...], *, hidden: bool) -> Derived:
+def derive(
+    exercise_id: str, questions: tuple[Question, ...], topics: tuple[Topic, ...] = (), *, hidden: bool
+) -> Derived:
     """The quiz as Python; with `hidden` the checks of the answers are hidden ones."""
     name = variable(exercise_id)
-    solution = _solution(name, questions)
+    solution = _solution(name, questions, topics)
     letters = {question.name: question.letters for question in questions}
-    checks = _HELPERS.format(letters=letters, table=_table(questions)) + _FORM.format(name=name)
+    checks = _HELPERS.format(letters=letters, table=_table(questions), not_sure=NOT_SURE) + _FORM.format(name=name)
     wrong = [
         ("unreadable", "test_form", "the answer is not in the form that is asked for", _malformed(name, questions))
     ]
@@ -128,9 +217,11 @@ def derive(exercise_id: str, questions: tuple[Question, ...], *, hidden: bool) -
     return Derived(solution, checks, tuple(wrong))
 
 
-def _solution(name: str, questions: tuple[Question, ...]) -> str:
+def _solution(name: str, questions: tuple[Question, ...], topics: tuple[Topic, ...]) -> str:
     rows = []
-    for question in questions:
+    for title, question in headed(questions, topics):
+        if title:
+            rows.append(f"    # {title}")
         what = " or ".join(f'"{letter}"' for letter in question.letters) if question.options else "a few words or code"
         rows += [f'    "{question.name}": "",  # {what}']
     rights = [f"{name}[{q.name!r}] = {json.dumps(q.answer)}" for q in questions]
@@ -181,7 +272,7 @@ _TABLE = {table}
 
 def _given(answers, name):
     answer = answers.get(name, "") if isinstance(answers, dict) else ""
-    if not str(answer).strip():
+    if str(answer).strip() in ("", "{not_sure}"):
         raise NotImplementedError  # which a check that is still unsolved raises: the harness knows it
     return str(answer).strip()
 

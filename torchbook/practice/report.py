@@ -89,9 +89,10 @@ def _item(row: Row) -> str:
 
 
 def marked(text: str) -> str:
-    """Plain text as HTML, with what stands between backticks as code."""
+    """Plain text as HTML, with what stands between backticks as code, and addresses as links."""
     escaped = html.escape(text).replace("\n", "<br>")
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+    linked = re.sub(r"https://[^\s<`]+[^\s<`.,;:)]", r'<a href="\g<0>">\g<0></a>', escaped)
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
 
 
 def count(results: Sequence[object], noun: str) -> str:

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
 from torchbook.practice.exercise import Exercise
-from torchbook.practice.quiz import Question
+from torchbook.practice.quiz import Question, headed, reading_list
 from torchbook.press.site.exercises import facts, heading, stars, stars_in_words
 
 _INLINE = MarkdownIt("commonmark")
@@ -32,10 +32,18 @@ def _statement(exercise: Exercise) -> str:
         f"### {heading(exercise)}",
         f"{stars(exercise)} ({stars_in_words(exercise)}) · {facts(exercise)}",
         exercise.statement,
-        *(_question(number, question) for number, question in enumerate(exercise.questions, 1)),
+        *_questions(exercise),
+        *([_details("What to read, by topic", reading_list(exercise.topics))] if exercise.topics else []),
         *(_details(f"Hint: {_INLINE.renderInline(hint.symptom)}", hint.text) for hint in exercise.hints),
     ]
     return "\n\n".join(parts)
+
+
+def _questions(exercise: Exercise) -> list[str]:
+    found = []
+    for number, (title, question) in enumerate(headed(exercise.questions, exercise.topics), 1):
+        found += [f"**Topic: {title}**"] * bool(title) + [_question(number, question)]
+    return found
 
 
 def _question(number: int, question: Question) -> str:

@@ -1,8 +1,8 @@
 """Exercises on the page: `{exercise}` shows one as a block, `{exercise-list}` all of them as a table.
 
 A block is made from the exercise's folder: heading, facts, statement, stub, hints and solution, both folded. Hidden
-checks, wrong answers and what is for instructors alone stay out of it. A quiz is answered on the page itself. All of
-it can be read without JavaScript.
+checks, wrong answers and what is for instructors alone stay out of it. A quiz is answered on the page itself; below a
+self-test stands what to read on each topic. All of it can be read without JavaScript.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise, ExerciseError
-from torchbook.practice.quiz import Option, Question
+from torchbook.practice.quiz import NOT_SURE, Option, Question, Reading, Topic, headed
 from torchbook.press.site.patterns import is_common
 from torchbook.press.site.stamp import NEEDS
 from torchbook.press.site.tables import cell, table
@@ -80,12 +80,12 @@ def published(exercise_id: str) -> Exercise:
 
 
 class Places(Domain):
-    """Which page has which exercise, and which pages list them."""
+    """Which page has which exercise, which pages list them, and what their self-tests say to read."""
 
     name = "practice"
     label = "Exercises"
-    data_version = 1
-    initial_data: dict[str, Any] = {"blocks": {}, "lists": set()}  # noqa: RUF012
+    data_version = 2
+    initial_data: dict[str, Any] = {"blocks": {}, "lists": set(), "readings": {}}  # noqa: RUF012
 
     @property
     def blocks(self) -> dict[str, list[tuple[str, int]]]:
@@ -93,18 +93,46 @@ class Places(Domain):
         found: dict[str, list[tuple[str, int]]] = self.data["blocks"]
         return found
 
+    @property
+    def readings(self) -> dict[str, list[tuple[int, str, Reading]]]:
+        """Line, exercise and what to read, of each page with a self-test."""
+        found: dict[str, list[tuple[int, str, Reading]]] = self.data["readings"]
+        return found
+
     def clear_doc(self, docname: str) -> None:
         self.data["lists"].discard(docname)
+        self.readings.pop(docname, None)
         for exercise_id, places in list(self.blocks.items()):
             self.blocks[exercise_id] = [place for place in places if place[0] != docname]
 
     def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
         self.data["lists"] |= otherdata["lists"] & set(docnames)
+        self.readings.update({one: otherdata["readings"][one] for one in docnames if one in otherdata["readings"]})
         for exercise_id, places in otherdata["blocks"].items():
             mine = self.blocks.setdefault(exercise_id, [])
             mine += [place for place in places if place[0] in docnames]
 
     def check_consistency(self) -> None:
+        self._complain_about_twice()
+        for docname, readings in self.readings.items():
+            for line, exercise_id, reading in readings:
+                wrong = self._wrong_with(reading)
+                if wrong:
+                    what = f"exercise {exercise_id} says to read {reading.title!r}, but {wrong}"
+                    _log.warning(what, location=(docname, line), type="practice", subtype="reading")
+
+    def _wrong_with(self, reading: Reading) -> str:
+        """Why a page of the book cannot be linked to; "" if it can."""
+        if reading.page not in self.env.found_docs:
+            return f"there is no page {reading.page}"
+        if reading.section and reading.section not in self._sections(reading.page):
+            return f"{reading.page} has no section {reading.section!r}"
+        return ""
+
+    def _sections(self, docname: str) -> set[str]:
+        return {name for node in self.env.get_doctree(docname).findall(nodes.section) for name in node["ids"]}
+
+    def _complain_about_twice(self) -> None:
         for exercise_id, places in self.blocks.items():
             for docname, line in places[1:]:
                 first = self.env.doc2path(places[0][0], base=False)
@@ -178,16 +206,40 @@ class ExerciseBlock(SphinxDirective):
 
     def _questions(self, exercise: Exercise) -> list[nodes.Node]:
         found: list[nodes.Node] = []
-        for number, question in enumerate(exercise.questions, 1):
+        for number, (title, question) in enumerate(headed(exercise.questions, exercise.topics), 1):
             name = f"{exercise.id}.{question.name}"
+            if title:
+                found.append(nodes.paragraph("", "", *self._inline(title), classes=["topic"]))
             first, *rest = self.parse_text_to_nodes(question.ask)
             if not isinstance(first, nodes.paragraph):
                 raise self.error(f"{exercise.folder.name}/exercise.md: {question.name}: `ask` begins with a sentence")
             patterns = f" data-accept='{escape(json.dumps(self._common(exercise, question)))}'"
-            found.append(_html(f'<fieldset data-question="{name}"{patterns if question.accept else ""}><legend>'))
+            about = f' data-about="{question.topic}"' if question.topic else ""
+            marks = f'data-question="{name}"{about}{patterns if question.accept else ""}'
+            found.append(_html(f"<fieldset {marks}><legend>"))
             found += [nodes.Text(f"{number}. "), *first.children, _html("</legend>"), *rest]
             found += self._choice(exercise, question, name) if question.options else self._typed(exercise, question)
+        if exercise.topics:
+            found += self._result(exercise)
         return [nodes.container("", *found, classes=["quiz"]), *self._hints(exercise), _how_to_check(exercise)]
+
+    def _result(self, exercise: Exercise) -> list[nodes.Node]:
+        """Below a self-test: its topics, each with what to read. A script writes into it what was known."""
+        found = [_html('<div class="result"><p role="status">'), nodes.Text("What to read on each topic:")]
+        found.append(_html("</p><ul>"))
+        for topic in exercise.topics:
+            found += self._topic(exercise, topic)
+        return [*found, _html('</ul><p><button type="button">Start again</button></p></div>')]
+
+    def _topic(self, exercise: Exercise, topic: Topic) -> list[nodes.Node]:
+        found: list[nodes.Node] = [_html(f'<li data-topic="{topic.name}"><p><strong>'), *self._inline(topic.title)]
+        found.append(_html('</strong><span class="known"></span></p><ul class="readings">'))
+        for reading in topic.read:
+            if reading.page:
+                _places(self.env).readings.setdefault(self.env.docname, []).append((self.lineno, exercise.id, reading))
+            link = _read("", "", *self._inline(reading.title), reading=reading)
+            found += [_html("<li>"), nodes.paragraph("", "", link), _html("</li>")]
+        return [*found, _html("</ul></li>")]
 
     def _choice(self, exercise: Exercise, question: Question, name: str) -> list[nodes.Node]:
         found: list[nodes.Node] = []
@@ -195,6 +247,9 @@ class ExerciseBlock(SphinxDirective):
             right = ' data-right="1"' if option.right else ""
             found.append(_html(f'<label><input type="radio" name="{name}" value="{letter}"{right}><span>'))
             found += [*self._inline(option.text), _html("</span></label>")]
+        if question.topic:
+            unsure = f'<input type="radio" name="{name}" value="{NOT_SURE}"><span>Not sure</span>'
+            found.append(_html(f'<label class="not-sure">{unsure}</label>'))
         answers: list[nodes.Node] = []
         pairs: list[tuple[str, Option]] = list(zip(question.letters, question.options, strict=True))
         for letter, option in sorted(pairs, key=lambda pair: not pair[1].right):
@@ -209,7 +264,8 @@ class ExerciseBlock(SphinxDirective):
         for tempting in question.tempting:
             match = f'data-match="{escape(tempting.match)}"'
             answers += self._reason([nodes.literal("", tempting.example)], match, tempting.why)
-        return [_html(f'<p class="typed">{field}<button type="button">Check</button></p>'), *_verdict(answers)]
+        unsure = '<button type="button" class="not-sure">Not sure</button>' if question.topic else ""
+        return [_html(f'<p class="typed">{field}<button type="button">Check</button>{unsure}</p>'), *_verdict(answers)]
 
     def _reason(self, said: list[nodes.Node], marks: str, why: str) -> list[nodes.Node]:
         return [_html("<dt>"), *said, _html(f"</dt><dd {marks}>"), *self.parse_text_to_nodes(why), _html("</dd>")]
@@ -267,6 +323,10 @@ class _link(nodes.inline):  # noqa: N801
     """An exercise's id in the table: a link once it is known which page has the block."""
 
 
+class _read(nodes.inline):  # noqa: N801
+    """What a self-test says to read: a link once it is known where its page is."""
+
+
 class ExerciseList(SphinxDirective):
     """`:::{exercise-list}`: a table of all exercises that everyone may see."""
 
@@ -294,6 +354,12 @@ def _row(exercise: Exercise) -> list[nodes.Node]:
 
 
 def _resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    for place in list(doctree.findall(_read)):
+        reading: Reading = place["reading"]
+        address = reading.url or app.builder.get_relative_uri(docname, reading.page)
+        if reading.section:
+            address += f"#{reading.section}"
+        place.replace_self(nodes.reference("", "", *place.children, internal=bool(reading.page), refuri=address))
     for node in list(doctree.findall(_link)):
         page = _places(app.env).page_of(node["exercise"])
         text = nodes.literal("", node["exercise"])
@@ -312,6 +378,7 @@ def _lists_again(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
 def setup(app: Sphinx) -> None:
     app.add_domain(Places)
     app.add_node(_link)
+    app.add_node(_read)
     app.add_directive("exercise", ExerciseBlock)
     app.add_directive("exercise-list", ExerciseList)
     app.connect("doctree-resolved", _resolve)
