@@ -1,5 +1,6 @@
 """Numbers handed to the prose."""
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Any, Any]]]:
 
 def text(calls: list[tuple[Any, Any]]) -> str:
     (call,) = calls
-    return str(call[0]["application/papermill.record/text/plain"])
+    literal = ast.literal_eval(call[0]["application/papermill.record/text/plain"])  # as the page does
+    assert literal == call[1]["scrapbook"]["text"]
+    return str(literal)
 
 
 def test_value_is_formatted_once(shown: list[tuple[Any, Any]]) -> None:

@@ -29,5 +29,6 @@ def glue(name: str, value: object, spec: str = "", *, of_data: bool = True) -> N
     for notice in notices.current() if of_data else ():
         text += f" ({notice})"
     metadata = {"scrapbook": {"name": name, "mime_prefix": _PREFIX, "text": text}}
-    # The reader of the page finds the value by its metadata; a notebook shows nothing for this mime type.
-    display({f"{_PREFIX}text/plain": text}, metadata=metadata, raw=True)
+    # The page finds the value by its metadata and reads it as a Python literal: a bare "5,000" would be a tuple there.
+    # A notebook shows nothing for this mime type.
+    display({f"{_PREFIX}text/plain": repr(text)}, metadata=metadata, raw=True)

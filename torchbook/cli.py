@@ -28,7 +28,9 @@ Force = Annotated[bool, typer.Option("--force", help="Run even what is up to dat
 Jobs = Annotated[int, typer.Option(min=0, help="Chapters side by side; 0: what cores and memory allow.")]
 Backend = Annotated[str, typer.Option(help="joblib backend: loky, or dask with --scheduler.")]
 Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
-Patience = Annotated[float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.")]
+Patience = Annotated[
+    float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.", envvar="TORCHBOOK_PATIENCE")
+]
 ExerciseId = Annotated[str, typer.Argument(help="For instance p01-x3.")]
 
 

@@ -50,7 +50,7 @@ def seed_everything(seed: int) -> None:
     import numpy as np
     import torch
 
-    # cuBLAS reads this when it starts; without it deterministic matmuls on a GPU are refused.
+    # cuBLAS reads this when it starts: a workspace of fixed size, without which its results may vary.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     random.seed(seed)
     np.random.seed(seed % 2**32)

@@ -139,5 +139,5 @@ def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
 
 
 def test_the_chapters_that_the_page_calls_present_are(page: str, repo: Path) -> None:
-    assert {chapter.contract.id for chapter in chapters(repo)} == {"lab", "p01", "p02"}
-    assert "three of its chapters: the lab, p01 and p02" in page
+    (said,) = re.findall(r"\*\*This edition has these of its chapters: ([^*]+)\.\*\*", page)
+    assert sorted(chapter.contract.id for chapter in chapters(repo)) == re.split(r",\s+", said)

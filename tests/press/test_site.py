@@ -197,6 +197,17 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
             urllib3.PoolManager(retries=False).request("GET", url)
 
 
+def test_page_and_notebook_show_numbers_as_they_were_formatted(book: Book) -> None:
+    """The page's reader takes a bare 5,000 for a tuple and drops a sign."""
+    glue = "from torchbook import glue\nglue('size', 5000, ',')\nglue('gain', 3.4, '+.2f')"
+    book.chapter("one", "It has {glue:text}`size`, {glue:text}`gain`.", cell(glue))
+    assert book.torchbook("book").returncode == 0
+    html = (book.root / "_build/html/book/one.html").read_text(encoding="utf-8")
+    assert "It has 5,000, +3.40." in html.replace('<span class="pasted-text">', "").replace("</span>", "")
+    nb = nbformat.read(book.root / "_build/html/notebooks/book/one.ipynb", as_version=4)
+    assert any("It has 5,000, +3.40." in c.source for c in nb.cells)
+
+
 def test_published_notebook_installs_the_packages_of_its_contract(book: Book) -> None:
     path = book.chapter("one", cell("1 + 1"))
     path.write_text(path.read_text().replace("  minutes:", "  packages: [gymnasium]\n  minutes:"), encoding="utf-8")

@@ -15,8 +15,6 @@ from torchbook.press.site.cells import practice_cells
 from torchbook.press.site.exercises import published
 from torchbook.press.site.plain import plain, split
 
-_GLUE = "application/papermill.record/"
-
 
 def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, install: str) -> NotebookNode:
     """The notebook a learner opens: plain Markdown, no outputs, a first cell that installs torchbook where missing.
@@ -91,7 +89,7 @@ def glued_texts(nb: NotebookNode) -> dict[str, str]:
         for output in cell.get("outputs", []):
             record = output.get("metadata", {}).get("scrapbook")
             if record:
-                texts[record["name"]] = output.data.get(f"{_GLUE}text/plain", "")
+                texts[record["name"]] = record["text"]
     return texts
 
 
