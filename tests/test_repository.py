@@ -255,28 +255,35 @@ def test_pip_beside_conda_never_asks_for_torch() -> None:
 
 def test_environment_has_all_that_chapters_import() -> None:
     conda, plain, _ = environment()
-    there = {pypi_name(one) for one in [*conda, *plain]}
-    where = importlib.metadata.packages_distributions()
-    missing = []
-    for chapter in chapters(ROOT):
-        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
-            if there.isdisjoint(map(canonicalize_name, where.get(module, []))):
-                missing.append(f"{chapter.shown}: {module}")
+    there = {pypi_name(one) for one in [*conda, *plain]} | brought_by_torch()
+    missing = [f"{shown}: {module}" for shown, module, names in chapter_imports() if there.isdisjoint(names)]
     assert missing == []
 
 
 def test_a_launched_notebook_installs_what_its_chapter_imports() -> None:
-    """Besides the package's own dependencies and what every platform with torch has."""
+    """Besides the package's own dependencies, and what every platform with torch has."""
     asked = {canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]}
-    there = asked | {"torch", "torchvision"}
-    where = importlib.metadata.packages_distributions()
-    missing = []
-    for chapter in chapters(ROOT):
-        installed = there | set(chapter.contract.packages)
-        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
-            if installed.isdisjoint(map(canonicalize_name, where.get(module, []))):
-                missing.append(f"{chapter.shown}: {module}; name it under `packages` in the contract")
+    there = asked | {"torch", "torchvision"} | brought_by_torch()
+    installed = {chapter.shown: there | set(chapter.contract.packages) for chapter in chapters(ROOT)}
+    missing = [
+        f"{shown}: {module}; name it under `packages` in the contract"
+        for shown, module, names in chapter_imports()
+        if installed[shown].isdisjoint(names)
+    ]
     assert missing == []
+
+
+def brought_by_torch() -> set[str]:
+    needs = (Requirement(line) for line in importlib.metadata.requires("torch") or [])
+    return {canonicalize_name(one.name) for one in needs if "extra" not in str(one.marker)}
+
+
+def chapter_imports() -> Iterator[tuple[str, str, set[str]]]:
+    """The chapter, the module that it imports, and the distributions that have it; not those of Python and of ours."""
+    where = importlib.metadata.packages_distributions()
+    for chapter in chapters(ROOT):
+        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
+            yield chapter.shown, module, {canonicalize_name(name) for name in where.get(module, [])}
 
 
 def imported(code: str) -> set[str]:
