@@ -82,7 +82,7 @@ def test_a_chapter_that_never_ran_has_no_seconds(rows: list[list[str]]) -> None:
 
 def test_exercises_of_chapters_that_are_not_there_have_a_row(rows: list[list[str]]) -> None:
     awaiting = [one for one in shelf.shelf().values() if one.audience == "everyone"]
-    assert rows[3][0].startswith("Exercises of chapters to come: lab, p01")
+    assert rows[3][0] == "Exercises of chapters to come: " + ", ".join(sorted({one.chapter for one in awaiting}))
     assert rows[3][3] == f"{len(awaiting)}, {sum(one.minutes for one in awaiting)} min"
 
 
