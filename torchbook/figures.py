@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 TEXT = "#797979"  # 4.3:1 on white and on #121212, the most that one grey can have on both
 LINES = "rgba(128,128,128,0.3)"
+_TITLE = 36  # characters of a title that a phone shows in one line
 
 
 def curves(
@@ -206,16 +208,16 @@ def _png(pixels: np.ndarray) -> bytes:
 def _dress(figure: go.Figure, title: str, alt: str, height: int = 360) -> None:
     """What all plots share: no template (it is 7 kB a figure), no background, greys that both themes bear, notices."""
     note = "; ".join(notices.current())
-    heading = html.escape(title)
+    lines = [html.escape(line) for line in textwrap.wrap(title, _TITLE)]
     if note:
-        heading += f"<br><sub>{html.escape(note)}</sub>"
+        lines.append(f"<sub>{html.escape(note)}</sub>")
         alt = f"{alt} ({note})"
     axis = {"gridcolor": LINES, "linecolor": LINES, "zeroline": False, "automargin": True}
     figure.update_layout(
         template="none",
-        title={"text": heading, "x": 0, "xref": "paper", "font": {"size": 15}},
+        title={"text": "<br>".join(lines), "x": 0, "xref": "container", "font": {"size": 15}},
         height=height,
-        margin={"l": 8, "r": 8, "t": 56 if heading else 16, "b": 8},
+        margin={"l": 8, "r": 8, "t": 36 + 20 * len(lines) if lines else 16, "b": 8},
         font={"color": TEXT, "size": 13},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",

@@ -138,3 +138,8 @@ def test_without_notices_nothing_is_said() -> None:
     assert notices.current() == ()
     assert figures.curves({"a": [1, 2]}, title="T").layout.title.text == "T"
     assert "<p" not in figures.image_grid(np.zeros((1, 2, 2)), ["a"])._repr_html_()
+
+
+def test_a_long_title_is_broken_for_phones() -> None:
+    title = figures.curves({"a": [1, 2]}, title="REINFORCE on CartPole, mean of three seeds").layout.title.text
+    assert title == "REINFORCE on CartPole, mean of three<br>seeds"
