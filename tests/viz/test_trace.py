@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -96,7 +97,14 @@ def test_merging_leaves_the_table_alone(prof: Any, limit: int) -> None:
     agrees(small, prof)
 
 
-def test_table_with_python_functions_in_the_profile() -> None:
+def test_table_with_python_functions_in_the_profile(repo: Path) -> None:
+    """In a process of its own: torch's tracer of Python functions hangs in one that has run for long, as tests do."""
+    code = "from tests.viz.test_trace import table_with_python_functions; table_with_python_functions()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=repo, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def table_with_python_functions() -> None:
     with profile(activities=CPU, with_stack=True) as prof:
         torch.ones(8).exp().sum()
     rows = {row["name"]: row for row in TraceExplorer(prof).table}
