@@ -1,0 +1,198 @@
+"""MemoryBudget on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from torchbook.viz import MemoryBudget
+from torchbook.viz.memory import PARTS, results, setup
+
+from .conftest import Show, mounted, overflow, violations
+
+PRESETS = sorted(setup()["presets"])
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def words(page: Page) -> Locator:
+    return page.locator(".tbviz-words")
+
+
+def value(page: Page, name: str) -> Locator:
+    """What the table says of a part."""
+    row = page.locator(".sc-table tr", has=page.get_by_role("rowheader", name=name, exact=True))
+    return row.locator(".sc-value")
+
+
+def copied(page: Page) -> str:
+    expect(page.locator(".tbviz-status").filter(has_text="Copied")).to_be_visible()
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_page_says_what_python_says(show: Show, preset: str) -> None:
+    widget = MemoryBudget(preset=preset)
+    page = show(widget)
+    expect(words(page)).to_have_text(widget.words)
+    pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
+    expect(pressed).to_have_text([setup()["presets"][preset]["label"]])
+    expect(page.get_by_label("model", exact=True)).to_have_value(setup()["presets"][preset]["model"])
+    shown = sum(getattr(widget.results, name) > 0 for name in PARTS) + 1
+    expect(page.locator(".sc-svg rect")).to_have_count(shown)
+
+
+def test_numbers_and_choices_change_everything(show: Show) -> None:
+    page = show(MemoryBudget())
+    page.get_by_label("tokens of a sequence, s", exact=True).fill("8k")
+    expect(words(page)).to_have_text(MemoryBudget(seq=8000).words)
+    page.get_by_label("precision", exact=True).select_option("bf16")
+    page.get_by_label("checkpointing", exact=True).select_option("true")
+    page.get_by_label("optimizer", exact=True).select_option("adamw8")
+    expect(words(page)).to_have_text(
+        MemoryBudget(seq=8000, precision="bf16", checkpoint=True, optimizer="adamw8").words
+    )
+    page.get_by_label("model", exact=True).select_option("1b")
+    press(page, "24 GB")
+    expect(page.get_by_label("memory of a GPU, GB", exact=True)).to_have_value("24")
+    expect(value(page, "whole model")).to_have_text("1.23581 billion")
+
+
+def test_a_shape_of_your_own(show: Show) -> None:
+    page = show(MemoryBudget())
+    page.get_by_text("Shape of the model").click()
+    page.get_by_label("layers, L", exact=True).fill("16")
+    expect(page.get_by_label("model", exact=True)).to_have_value("other")
+    expect(words(page)).to_have_text(MemoryBudget(layers=16).words)
+    page.get_by_label("attention heads, a", exact=True).fill("31")
+    expect(page.locator(".sc-note")).to_contain_text("not a multiple of the heads")
+
+
+def test_only_what_matters_is_shown(show: Show) -> None:
+    page = show(MemoryBudget())
+    expect(page.get_by_label("optimizer", exact=True)).to_be_visible()
+    expect(page.get_by_label("rank of LoRA, r", exact=True)).to_be_hidden()
+    page.get_by_label("what runs", exact=True).select_option("lora")
+    expect(page.get_by_label("rank of LoRA, r", exact=True)).to_be_visible()
+    page.get_by_label("what runs", exact=True).select_option("infer")
+    expect(page.get_by_label("optimizer", exact=True)).to_be_hidden()
+    expect(page.get_by_label("KV cache", exact=True)).to_be_visible()
+    expect(value(page, "KV cache")).to_be_visible()
+
+
+def test_a_wrong_number_is_named_and_changes_nothing(show: Show) -> None:
+    page = show(MemoryBudget())
+    field = page.get_by_label("sequences per GPU, b", exact=True)
+    for typed in ("0", "2.5", "x", ""):
+        field.fill(typed)
+        expect(page.get_by_role("alert").filter(has_text="whole")).to_have_text("a whole number from 1 to 100000")
+        expect(field).to_have_attribute("aria-invalid", "true")
+    expect(words(page)).to_have_text(MemoryBudget().words)
+    field.blur()
+    expect(field).to_have_value("1")
+
+
+def test_changes_are_a_press_away(show: Show) -> None:
+    page = show(MemoryBudget(preset="8b"))
+    first = page.locator(".mb-list li", has_text="change this first")
+    expect(first).to_have_count(1)
+    first.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(MemoryBudget(preset="8b", gpus=8, zero=3).words)
+    expect(page.locator(".mb-list li", has_text="change this first")).to_have_count(0)
+    assert page.evaluate("document.activeElement.closest('.mb-list') !== null")
+
+
+def test_fields_by_arrow_keys(show: Show) -> None:
+    page = show(MemoryBudget())
+    page.get_by_label("GPUs, K", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("GPUs, K", exact=True)).to_have_value("2")
+    page.get_by_label("tokens of a sequence, s", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("tokens of a sequence, s", exact=True)).to_have_value("2304")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.get_by_label("tokens of a sequence, s", exact=True)).to_have_value("4096")
+    expect(words(page)).to_have_text(MemoryBudget(gpus=2, seq=4096).words)
+
+
+def test_copied_code_prints_the_results(show: Show, capsys: pytest.CaptureFixture[str]) -> None:
+    page = show(MemoryBudget(preset="8b-qlora"), permissions=["clipboard-read"])
+    press(page, "Copy as Python")
+    exec(copied(page), {})
+    printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines())
+    assert float(printed["total"]) == pytest.approx(results(MemoryBudget(preset="8b-qlora").setting).total, rel=1e-12)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_preset_by_link(show: Show, preset: str) -> None:
+    page = show(MemoryBudget(batch=3), hash=f"#tbviz-memory-1:{preset}")
+    expect(words(page)).to_have_text(MemoryBudget(preset=preset).words)
+
+
+def test_any_state_by_link(show: Show) -> None:
+    widget = MemoryBudget(preset="70b", bits=4, gpus=7, link="mine")
+    page = show(widget, permissions=["clipboard-read"])
+    press(page, "Copy link")
+    address = copied(page)
+    assert "#tbviz-mine=" in address
+    other = show(MemoryBudget(link="mine"), hash="#" + address.split("#")[1])
+    expect(words(other)).to_have_text(widget.words)
+
+
+@pytest.mark.parametrize("rest", [":nothing", "=e30x", "=%", "=eyJncHVzIjowfQ", "=eyJtb2RlIjoieCJ9", "=eyJ4IjoxfQ"])
+def test_a_broken_link_changes_nothing(show: Show, rest: str) -> None:
+    widget = MemoryBudget(batch=5)
+    expect(words(show(widget, hash=f"#tbviz-memory-1{rest}"))).to_have_text(widget.words)
+
+
+def test_presets_by_keyboard(show: Show) -> None:
+    page = show(MemoryBudget())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(MemoryBudget(preset="1b").words)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.labels[0].textContent") == "model"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 800])
+def test_accessible_and_inside_the_page(show: Show, theme: str, width: int) -> None:
+    page = show(MemoryBudget(preset="8b"), theme=theme, width=width)
+    page.get_by_label("GPUs, K", exact=True).fill("0")
+    page.locator("summary").click()
+    assert violations(page) == []
+    assert overflow(page) == 0
+    press(page, "8B, QLoRA")
+    assert violations(page) == []
+
+
+def test_targets_are_large_enough(show: Show) -> None:
+    page = show(MemoryBudget(), width=360)
+    small = page.evaluate("""() => [...document.querySelectorAll('.tbviz :is(button, input, select, [tabindex])')]
+        .map((e) => [e.getBoundingClientRect(), e.outerHTML.slice(0, 80)])
+        .filter(([box]) => box.width && (box.width < 24 || box.height < 24)).map(([, html]) => html)""")
+    assert small == []
+
+
+def test_without_scripts_picture_and_words_are_there(show: Show) -> None:
+    widget = MemoryBudget(preset="8b-sharded")
+    page = show(widget, java_script_enabled=False, ready=False, width=360)
+    expect(page.get_by_role("img", name=widget.words)).to_be_visible()
+    expect(page.locator(".viz-words")).to_have_text(widget.words)
+    assert overflow(page) == 0
+
+
+def test_two_views_show_one_state(show: Show) -> None:
+    widget = MemoryBudget()
+    page = show(mounted(widget, model="m1"), mounted(widget, model="m1"))
+    page.locator(".tbviz").nth(1).wait_for()
+    page.get_by_label("GPUs, K", exact=True).nth(0).fill("16")
+    expect(words(page).nth(1)).to_have_text(MemoryBudget(gpus=16).words)
+    expect(page.get_by_label("GPUs, K", exact=True).nth(1)).to_have_value("16")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,164 @@
+"""What a call does: kernels launched, tensors made, and, in Triton's interpreter, bytes moved and products computed.
+
+The interpreter loads and stores element by element of a mask, so what a kernel asks of memory can be counted there, on
+any machine; caches are not in it. It also finds what a GPU mostly hides: addresses outside of every operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from triton.runtime import interpreter
+from triton.runtime.jit import JITFunction
+
+from torchbook.kernels._start import INTERPRETED
+
+Span = tuple[int, int]
+
+
+@dataclass
+class Counted:
+    """What was counted. Bytes, FLOPs and tiles stay 0 where kernels are compiled.
+
+    `largest` is the number of elements of the largest tile that a product (`tl.dot`) made. `tensors` are those that
+    operators of torch made with a storage of their own: operator, shape, bytes.
+    """
+
+    launches: int = 0
+    loaded: int = 0
+    stored: int = 0
+    flops: int = 0
+    largest: int = 0
+    tensors: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
+
+    @property
+    def allocated(self) -> int:
+        """Bytes of all tensors that were made."""
+        return sum(size for _, _, size in self.tensors)
+
+
+class OutsideError(BaseException):
+    """An access outside of all operands. No `Exception`: Triton would wrap it and lose its type."""
+
+
+@contextmanager
+def counting() -> Iterator[Counted]:
+    """Count what happens in the block.
+
+    Raises:
+        IndexError: an interpreted kernel read or wrote outside of its operands; the access is not carried out.
+    """
+    counted = Counted()
+    with _Made(counted):
+        if not INTERPRETED:
+            with patch.object(JITFunction, "run", _launching(counted, JITFunction.run)):
+                yield counted
+            return
+        builder, executor, spans = interpreter.InterpreterBuilder, interpreter.GridExecutor, list[Span]()
+        load, store, dot = builder.create_masked_load, builder.create_masked_store, builder.create_dot
+        prepare, call = executor._init_args_hst, executor.__call__
+
+        def prepared(self: Any, *arguments: Any) -> Any:
+            made = prepare(self, *arguments)
+            spans[:] = [_span(tensor) for tensor in _operands(made)]
+            return made
+
+        def called(self: Any, *arguments: Any, **more: Any) -> Any:
+            counted.launches += 1
+            try:
+                return call(self, *arguments, **more)
+            except OutsideError as error:
+                raise IndexError(str(error)) from None
+
+        def loaded(self: Any, pointers: Any, mask: Any, *more: Any, **named: Any) -> Any:
+            counted.loaded += _checked(self, "reads", pointers, mask, spans)
+            return load(self, pointers, mask, *more, **named)
+
+        def stored(self: Any, pointers: Any, value: Any, mask: Any, *more: Any, **named: Any) -> Any:
+            counted.stored += _checked(self, "writes", pointers, mask, spans)
+            return store(self, pointers, value, mask, *more, **named)
+
+        def multiplied(self: Any, a: Any, b: Any, *more: Any, **named: Any) -> Any:
+            product = dot(self, a, b, *more, **named)
+            counted.flops += 2 * a.data.size * b.data.shape[-1]
+            counted.largest = max(counted.largest, product.data.size)
+            return product
+
+        with (
+            patch.object(builder, "create_masked_load", loaded),
+            patch.object(builder, "create_masked_store", stored),
+            patch.object(builder, "create_dot", multiplied),
+            patch.object(executor, "_init_args_hst", prepared),
+            patch.object(executor, "__call__", called),
+        ):
+            yield counted
+
+
+class _Made(TorchDispatchMode):
+    """Notes the tensors that operators make, by the storages that no operand has."""
+
+    def __init__(self, counted: Counted) -> None:
+        super().__init__()
+        self._counted = counted
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten.set_.source_Storage_storage_offset:  # the interpreter's own view of an operand
+            return made
+        known = {_address(one) for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)}
+        for one in tree_leaves(made):
+            if isinstance(one, torch.Tensor) and _address(one) not in known and one.untyped_storage().nbytes():
+                name = func.overloadpacket.__name__
+                self._counted.tensors.append((name, tuple(one.shape), one.untyped_storage().nbytes()))
+        return made
+
+
+def _address(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _launching(counted: Counted, run: Callable[..., Any]) -> Callable[..., Any]:
+    def launched(self: Any, *arguments: Any, **more: Any) -> Any:
+        counted.launches += 1
+        return run(self, *arguments, **more)
+
+    return launched
+
+
+def _operands(made: Any) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, those that a descriptor holds included."""
+    positional, named = made
+    for argument in (*positional, *named.values()):
+        tensor = getattr(argument, "base", argument)
+        if isinstance(tensor, torch.Tensor):
+            yield tensor
+
+
+def _span(tensor: torch.Tensor) -> Span:
+    """First address of a tensor, and the first one behind it."""
+    start = tensor.data_ptr()
+    if not tensor.numel():
+        return start, start
+    last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return start, start + (last + 1) * tensor.element_size()
+
+
+def _checked(builder: Any, does: str, pointers: Any, mask: Any, spans: list[Span]) -> int:
+    """Bytes of the elements that the mask lets through, all of which must be in an operand."""
+    addresses = np.broadcast_to(pointers.data, mask.data.shape)[mask.data.astype(bool)].astype(np.int64)
+    size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+    inside = np.zeros(addresses.shape, dtype=bool)
+    for start, end in spans:
+        inside |= (addresses >= start) & (addresses + size <= end)
+    if not inside.all():
+        program = tuple(int(i) for i in builder.grid_idx)
+        raise OutsideError(f"program {program} {does} {int((~inside).sum())} elements outside of every operand")
+    return int(addresses.size) * size

@@ -1,0 +1,123 @@
+/** What limits a pipeline; the same rules as `diagnose` in torchbook/viz/bottleneck.py, which tests compare. */
+
+import { duration, significant } from "../scaling/text.js";
+import SETUP from "./setup.json";
+
+export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS, presets: PRESETS } = SETUP;
+export const NAMES = Object.keys(FIELDS);
+export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), cpu: "unknown" };
+const OPTIONAL = ["copy_ms", "utilisation"];
+const [NEAR, BUSY] = [1.1, 70];
+
+export const ms = (value) => duration(value * 1e-3);
+
+export function diagnose(setting) {
+  const { step_ms: step, loader_ms: loader, full_ms: full, utilisation, workers, cpu } = setting;
+  const copy = setting.copy_ms ?? 0;
+  const path = [];
+  const ask = (key, sum, yes) => {
+    path.push({ key, sum, yes });
+    return yes;
+  };
+  const same = (total) => total / NEAR <= full && full <= total * NEAR;
+  const against = (total, parts = "") => `${ms(full)} against ${parts && `${parts} = `}${ms(total)}`;
+  const sum = (...parts) => parts.filter(Boolean).map(ms).join(" + ");
+  const longest = Math.max(step, loader, copy);
+  const serial = loader + copy + step;
+  const without = Math.max(loader, step + copy);
+  let cause = "uneven";
+  if (!ask("check", against(longest), full * NEAR >= longest)) cause = "check";
+  else if (ask("compute", against(step), same(step))) cause = utilisation === null || ask("launch", `${significant(utilisation)} %`, utilisation >= BUSY) ? "compute" : "launch";
+  else if (ask("loader", against(loader), same(loader))) cause = "loader";
+  else if (copy && ask("copy", against(copy), same(copy))) cause = "transfer";
+  else if (copy && ask("transfer", against(copy + step, `${ms(copy)} + ${ms(step)}`), same(copy + step))) cause = "transfer";
+  else if (ask("serial", against(serial, sum(loader, copy, step)), same(serial))) cause = "serial";
+  else if (ask("more", against(serial), full > serial)) cause = "more";
+  const { title, why, remedies: usual } = SETUP.causes[cause];
+  let remedies = usual;
+  if (cause === "loader") {
+    const needed = Math.max(1, Math.ceil((Math.max(1, workers) * loader) / (step + copy) - 1e-9));
+    remedies = SETUP.loader_remedies[cpu].map((text) => text.replace("{needed}", needed));
+  } else if (cause === "serial") remedies = SETUP.serial_remedies[workers ? "some" : "none"];
+  let reach = { loader: step + copy, transfer: longest, serial: without, uneven: without, more: without }[cause] ?? null;
+  if (reach !== null && reach >= full) reach = null;
+  return { cause, title, why, remedies, path, reach, gain: reach === null ? null : full / reach };
+}
+
+/** The same sentences as `describe` in torchbook/viz/bottleneck.py. */
+export function describe(setting) {
+  const found = diagnose(setting);
+  return [
+    `${found.title}. ${found.why}`,
+    ...(found.reach === null ? [] : [`Once that is mended a batch could take ${ms(found.reach)}, ${significant(found.gain)} times as fast.`]),
+    "Remedies:",
+    ...found.remedies,
+  ].join(" ");
+}
+
+/** What is wrong with a value for this field; empty when nothing is. Null is "not measured". */
+export function problem(name, value) {
+  const { low, high } = FIELDS[name];
+  if (value === null) return OPTIONAL.includes(name) ? "" : `a number from ${low} to ${high}`;
+  if (Number.isFinite(value) && value >= low && value <= high && (name !== "workers" || Number.isInteger(value))) return "";
+  return `${name === "workers" ? "a whole number" : "a number"} from ${low} to ${high}${OPTIONAL.includes(name) ? ", or nothing" : ""}`;
+}
+
+/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
+export const isSetting = (given) =>
+  Boolean(given) &&
+  typeof given === "object" &&
+  Object.entries(given).every(([name, value]) => (name === "cpu" ? Object.hasOwn(CPUS, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
+
+export const presetOf = (setting) =>
+  Object.keys(PRESETS).find((name) => {
+    const wanted = { ...START, ...PRESETS[name].set };
+    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
+  });
+
+/** Code that takes the measurements of the reader's own `loader` and `step`. */
+export const script = () => `import itertools
+import time
+
+import torch
+
+
+def measure(loader, step, device="cpu", steps=20):
+    """Milliseconds a batch: step alone, loader alone, full run, copy."""
+    on_gpu = torch.device(device).type != "cpu"
+
+    def now():
+        if on_gpu:
+            torch.accelerator.synchronize()
+        return time.perf_counter()
+
+    def move(batch):
+        return [one.to(device) for one in batch]
+
+    def each(use):  # after the first batch, with which the workers start
+        for count, batch in enumerate(itertools.islice(loader, steps + 1)):
+            use(batch)
+            if count == 0:
+                start = now()
+        return 1e3 * (now() - start) / count
+
+    def repeated(work):
+        for _ in range(3):  # warm-up
+            work()
+        start = now()
+        for _ in range(steps):
+            work()
+        return 1e3 * (now() - start) / steps
+
+    batch = next(iter(loader))
+    ready = move(batch)
+    return {
+        "loader_ms": each(lambda batch: None),
+        "full_ms": each(lambda batch: (step(move(batch)), now())),
+        "step_ms": repeated(lambda: step(ready)),
+        "copy_ms": repeated(lambda: (move(batch), now())) if on_gpu else None,
+    }
+
+
+# print(measure(loader, step))  # with your loader, whose batches are lists of tensors, and your step
+`;

@@ -1,0 +1,171 @@
+/** MemoryBudget: what a transformer holds in memory, part by part, with every formula and its numbers. */
+
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { numberField, table } from "../scaling/form.js";
+import { CSS as CALCULATOR } from "../scaling/style.js";
+import { amount, plain } from "../scaling/text.js";
+import { ALL, CARDS, changes, CHOICES, FIELDS, firstChange, isSetting, modelOf, MODELS, NAMES, PICKS, presetOf, PRESETS, problem, results, settingOf, START } from "./model.js";
+import { bars } from "./picture.js";
+import { CSS } from "./style.js";
+import { describe, rows, script } from "./words.js";
+
+const HELP = "Change a number: arrow up and down in a field go to the next, with Shift to twice and half. 8k and 128K are read too. 1 GB is 10⁹ bytes; a card has a few per cent more, which context and fragmentation take.";
+const OTHER = "other";
+const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
+
+function stepped(name, value, way, far) {
+  const { low, high, whole } = FIELDS[name];
+  const unit = SIZES.includes(name) && value >= 256 ? 2 ** (Math.floor(Math.log2(value)) - 3) : 1;
+  const next = far ? (way > 0 ? value * 2 : value / 2) : value + way * unit;
+  return Math.min(high, Math.max(low, whole ? Math.round(next) : next));
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Memory budget", describe: HELP });
+  ui.css(CALCULATOR);
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const put = (given) => {
+    ui.set(given);
+    for (const name of Object.keys(given)) inputs[name]?.refresh(true);
+  };
+  const start = (given) => put({ ...START, ...given });
+  const link = permalink({
+    key: keyOf(el, "memory", model.get("link")),
+    el,
+    get: () => presetOf(setting()) ?? setting(),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
+      } else if (isSetting(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(settingOf(name));
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const inputs = Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      numberField({
+        label: FIELDS[name].unit ? `${FIELDS[name].label}, ${FIELDS[name].unit}` : FIELDS[name].label,
+        get: () => model.get(name),
+        put: (value) => ui.set({ [name]: value }),
+        problem: (value) => problem(name, value),
+        next: (value, way, far) => stepped(name, value, way, far),
+      }),
+    ]),
+  );
+  const picks = Object.fromEntries(
+    PICKS.map((name) => [
+      name,
+      select({
+        label: CHOICES[name].label,
+        options: CHOICES[name].of.map(([value, label]) => ({ value: String(value), label })),
+        value: String(CHOICES[name].value),
+        onchange: (text) => ui.set({ [name]: CHOICES[name].of.find(([value]) => String(value) === text)[0] }),
+      }),
+    ]),
+  );
+  const known = select({
+    label: "model",
+    options: [...Object.entries(MODELS).map(([value, { label }]) => ({ value, label })), { value: OTHER, label: "a shape of your own" }],
+    value: OTHER,
+    onchange: (name) => MODELS[name] && put(MODELS[name].shape),
+  });
+  const cards = CARDS.map((size) => button(`${size} GB`, () => put({ memory_gb: size })));
+  const note = h("p", { class: "sc-note", role: "status" });
+  const head = h("p", { class: "sc-head" });
+  const picture = bars();
+  const spot = h("div", { class: "sc-box" }, head, picture.node);
+  const ways = h("ul", { class: "mb-list" });
+  const waysTitle = h("p", { class: "sc-title" });
+  const waysBox = h("div", { class: "sc-box" }, waysTitle, ways);
+  const answers = table();
+  const offered = new Map();
+
+  /** Buttons stay the same elements, so that a press does not lose the focus. */
+  function offer(now) {
+    const first = firstChange(now);
+    waysTitle.textContent = results(now).fits ? "What would save memory" : "What to change, first what alters the training least";
+    const items = changes(now).map((one) => {
+      const key = one.name;
+      if (!offered.has(key)) {
+        const press = button(one.name, () => put(offered.get(key).set));
+        const told = h("span");
+        offered.set(key, { press, told, item: h("li", {}, press, told) });
+      }
+      const kept = offered.get(key);
+      kept.set = one.set;
+      replace(kept.told, "→ ", h("b", {}, amount(one.total)), one.fits ? ", fits" : ", does not fit", first?.name === key && (one.fits ? ": change this first" : ": saves most"));
+      return kept.item;
+    });
+    const focused = ways.contains(document.activeElement) && document.activeElement;
+    replace(ways, items);
+    if (focused && focused.isConnected) focused.focus();
+    else if (focused) ways.querySelector("button")?.focus();
+    waysBox.hidden = !items.length;
+  }
+
+  let queued = false;
+  let width = 0;
+  function draw() {
+    queued = false;
+    const now = setting();
+    const { mode } = now;
+    Object.values(inputs).forEach((one) => one.refresh());
+    for (const name of PICKS) picks[name].update({ value: String(now[name]) });
+    known.update({ value: modelOf(now) ?? OTHER });
+    const only = { rank: "lora", targets: "lora", kv_bits: "infer" };
+    for (const [name, when] of Object.entries(only)) (inputs[name] ?? picks[name]).hidden = mode !== when;
+    for (const name of ["optimizer", "flash", "checkpoint", "zero"]) picks[name].hidden = mode === "infer";
+    picks.bits.hidden = mode === "train";
+    cards.forEach((one, i) => one.setAttribute("aria-pressed", String(CARDS[i] === now.memory_gb)));
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
+    note.textContent = odd || (PRESETS[preset]?.note ?? "");
+    note.hidden = !note.textContent;
+    const all = results(now);
+    replace(head, `${now.gpus > 1 ? "Each GPU" : "One GPU"} holds `, h("b", {}, amount(all.total)), all.fits ? `: fits in ${plain(now.memory_gb)} GB, ${amount(all.room)} left` : `: does not fit in ${plain(now.memory_gb)} GB, ${amount(-all.room)} too much`);
+    picture.draw(now, Math.max(240, Math.floor(spot.clientWidth - 24) || 560));
+    offer(now);
+    answers.draw(rows(now));
+    ui.say(describe(now));
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of ALL) ui.on(name, queue);
+
+  const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
+  replace(
+    ui.controls,
+    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+    h(
+      "div",
+      { class: "mb-groups" },
+      group("Run", known, picks.mode, picks.precision, picks.optimizer, inputs.batch, inputs.seq, picks.flash, picks.checkpoint, picks.bits, picks.kv_bits, inputs.rank, picks.targets),
+      group("GPUs", inputs.gpus, picks.zero, inputs.memory_gb, h("div", { class: "mb-cards", role: "group", "aria-label": "Cards" }, cards)),
+      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, inputs.layers, inputs.hidden, inputs.heads, inputs.kv_heads, inputs.ffn, inputs.vocab, inputs.positions, picks.style, picks.tied)),
+    ),
+    h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
+  );
+  replace(ui.stage, h("div", { class: "sc" }, note, spot, waysBox, h("div", { class: "sc-box" }, answers.node)));
+  draw();
+  const watch = new ResizeObserver(() => {
+    if (spot.clientWidth && spot.clientWidth !== width) {
+      width = spot.clientWidth;
+      draw();
+    }
+  });
+  watch.observe(spot);
+  ui.defer(() => watch.disconnect());
+  return ui.cleanup;
+}
+
+export default { render };

@@ -1,0 +1,149 @@
+/** PipelineTimeline: who loads, copies, steps and waits in an input pipeline. */
+
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
+import { lanes } from "./lanes.js";
+import { FIELDS, isSetting, NAMES, presetOf, PRESETS, problem, simulate, START, TRANSFERS, unpacked } from "./model.js";
+import { CSS } from "./style.js";
+import { describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
+
+const HELP = "The sliders change the model: every worker has a core of its own, batches are handed out in order. Choose a batch by its slider or by a click on it to follow its way.";
+const ALL = [...NAMES, "transfer"];
+const STEPS = { load_ms: 1000, copy_ms: 1000, step_ms: 1000, startup_ms: 10000 }; // highest time of a slider
+
+/** Times run over decades: a slider's place 0 to 120 is 0.1 ms to its highest, in steps that look round. */
+const CURVE = { place: (ms, high) => (ms < 0.1 ? 0 : 1 + Math.round((119 * Math.log(Math.min(ms, high) / 0.1)) / Math.log(high / 0.1))), time: (p, high, low) => (p === 0 ? low : Number((0.1 * (high / 0.1) ** ((p - 1) / 119)).toPrecision(2))) };
+
+function control(name, model, put) {
+  const { label, low, high, unit, whole } = FIELDS[name];
+  const top = STEPS[name];
+  const here = () => model.get(name);
+  let exact; // the model's own number, where the slider only comes near it
+  const say = (value) => (name === "slow_every" ? (value ? String(value) : "none") : top ? time(value) : unit ? `${value} ${unit}` : String(value));
+  const one = slider({
+    label,
+    min: top && low > 0 ? 1 : top ? 0 : low,
+    max: top ? 120 : high,
+    step: name === "slow_times" ? 0.5 : 1,
+    value: 0,
+    format: (p) => say(top ? (exact ?? CURVE.time(p, top, low)) : p),
+    oninput: (p) => {
+      put({ [name]: top ? CURVE.time(p, top, low) : whole ? Math.round(p) : p });
+    },
+  });
+  one.refresh = () => {
+    exact = top ? here() : undefined;
+    one.update({ value: top ? CURVE.place(here(), top) : here() });
+  };
+  // A format reads the value that the reader sees, not the last one from the model.
+  one.input.addEventListener("input", () => (exact = undefined), { capture: true });
+  return one;
+}
+
+const bars = (rows) => h("div", { class: "pl-bars" }, rows.map(([name, share, text, most]) => [h("span", {}, most ? h("b", {}, name) : name), h("span", { class: `pl-track${most ? " most" : ""}`, "aria-hidden": "true" }, h("i", { style: { width: `${Math.min(100, 100 * share).toFixed(1)}%` } })), h("span", { class: "pl-value" }, text)]));
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Pipeline timeline", describe: HELP });
+  ui.css(CSS);
+  const run = model.get("run")?.rows ? model.get("run") : null;
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const put = (changes) => ui.set({ source: "model", ...changes });
+  const start = (given) => put({ ...START, ...given, selected: 0, skip: false });
+  const link = permalink({
+    key: keyOf(el, "pipeline", model.get("link")),
+    el,
+    get: () => (model.get("source") === "recorded" ? "recorded" : (presetOf(setting()) ?? setting())),
+    put: (value) => {
+      if (value === "recorded" && run) ui.set({ source: "recorded" });
+      else if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isSetting(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "model", false, () => ui.set({ source: name }))) : [];
+  const inputs = Object.fromEntries(NAMES.map((name) => [name, control(name, model, put)]));
+  const transfer = select({ label: "copy", options: Object.entries(TRANSFERS).map(([value, { label }]) => ({ value, label })), value: "wait", onchange: (value) => put({ transfer: value }) });
+  const skip = toggle("Without start-up", false, (on) => ui.set({ skip: on }));
+  const note = h("p", { class: "pl-note", role: "status" });
+  const head = h("p", { class: "pl-head" });
+  const chart = lanes({ pick: (i) => ui.set({ selected: i }) });
+  const follow = slider({ label: "follow batch", min: 0, max: 1, value: 0, oninput: (i) => ui.set({ selected: i }) });
+  const way = h("p", { class: "pl-way", role: "status" });
+  const pace = h("div", { class: "pl-box" });
+  const busy = h("div", { class: "pl-box" });
+  const spot = h("div", { class: "pl-box" }, head, chart.node, h("div", { class: "pl-follow" }, follow, skip), way);
+  let timer = 0;
+  let first = true;
+  ui.defer(() => clearTimeout(timer));
+
+  let queued = false;
+  let width = 0;
+  function draw() {
+    queued = false;
+    const now = setting();
+    const recorded = model.get("source") === "recorded" && run;
+    const rows = recorded ? unpacked(run) : simulate(now);
+    const selected = Math.min(model.get("selected"), rows.length - 1);
+    Object.values(inputs).forEach((one) => one.refresh());
+    for (const name of ["prefetch", "startup_ms"]) inputs[name].input.disabled = !now.workers;
+    inputs.slow_times.input.disabled = !now.slow_every;
+    transfer.update({ value: now.transfer });
+    sources.forEach((one, k) => one.press((k === 0) === Boolean(recorded)));
+    skip.press(model.get("skip"));
+    const preset = recorded ? undefined : presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    const all = rowsOf(now, recorded);
+    replace(head, recorded ? "Recorded: " : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
+    follow.update({ max: rows.length - 1, value: selected });
+    way.textContent = wayOf(rows, selected);
+    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth - 24) || 560) });
+    const most = Math.max(...all.terms.map((one) => one.value));
+    replace(
+      pace,
+      h("p", { class: "pl-title" }, "Steady state of the model: the longest of these"),
+      bars(all.terms.map((one) => [one.name, one.value / most, time(one.value), one.most])),
+      h("p", { class: "pl-formula" }, `${all.formula} = ${time(all.bound)}`),
+      h("p", { class: "pl-small" }, recorded ? `Recorded: ${time(all.period)} a batch. What the formula leaves out: uneven batches, hand-over, cores that are shared.` : all.period > 1.01 * all.bound ? `The lanes need ${time(all.period)}: the slow batches are not bridged.` : "The lanes run at that pace."),
+    );
+    replace(busy, h("p", { class: "pl-title" }, recorded ? "Busy, after the first batch" : "Busy, in the steady state"), bars(all.busy.map(([name, share]) => [name, share, percent(share), false])));
+    clearTimeout(timer);
+    const words = describe(now, recorded);
+    if (first) ui.say(words);
+    else timer = setTimeout(() => ui.say(words), 300);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...ALL, "source", "selected", "skip"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
+    h("div", { class: "pl-chips" }, h("p", { class: "pl-title" }, run ? "Or a model of" : "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),
+    h("div", { class: "pl-bar" }, transfer, copyButton("Copy as PyTorch", () => script(setting())), link),
+  );
+  replace(ui.stage, h("div", { class: "pl" }, note, spot, h("div", { class: "pl-pair" }, pace, busy)));
+  draw();
+  const watch = new ResizeObserver(() => {
+    if (spot.clientWidth && spot.clientWidth !== width) {
+      width = spot.clientWidth;
+      draw();
+    }
+  });
+  watch.observe(spot);
+  ui.defer(() => watch.disconnect());
+  return ui.cleanup;
+}
+
+export default { render };

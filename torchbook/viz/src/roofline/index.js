@@ -1,0 +1,157 @@
+/** Roofline: an op's bytes and FLOPs against the ceilings of devices, with every formula and its numbers. */
+
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { numberField, table } from "../scaling/form.js";
+import { CSS as CALCULATOR } from "../scaling/style.js";
+import { significant } from "../scaling/text.js";
+import { advice, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, PRESETS, problem, results, settingOf } from "./model.js";
+import { plot } from "./picture.js";
+import { CSS } from "./style.js";
+import { describe, operations, place, rows, script } from "./words.js";
+
+const HELP = "Change a size: arrow up doubles it, arrow down halves it; 4k and 64M are read too. Each kernel reads each input once and writes each output once; a real kernel takes longer, unless its data already lie in a cache.";
+const PARTS = ["op", "sizes", "dtype", "fused", "device", "machine"];
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Roofline", describe: HELP });
+  ui.css(CALCULATOR);
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(PARTS.map((name) => [name, model.get(name)]));
+  const points = () => model.get("points") ?? [];
+  const start = (given) => {
+    ui.set(given);
+    refresh(true);
+  };
+  const mine = () => {
+    const { op, sizes, dtype, fused, device } = setting();
+    return { op, sizes, dtype, fused, device };
+  };
+  const link = permalink({
+    key: keyOf(el, "roofline", model.get("link")),
+    el,
+    get: () => (model.get("device") === "h100" && presetOf(setting())) || mine(),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
+      } else if (isSetting(value, model.get("machine"))) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(settingOf(name));
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const which = select({
+    label: "op",
+    options: Object.entries(OPS).map(([value, { label }]) => ({ value, label })),
+    value: "matmul",
+    onchange: (op) => start({ op, sizes: defaultSizes(op) }),
+  });
+  which.classList.add("sc-wide");
+  const dtype = select({ label: "dtype", options: Object.entries(DTYPES).map(([value, { label }]) => ({ value, label })), value: "bf16", onchange: (value) => ui.set({ dtype: value }) });
+  const fused = select({
+    label: "kernels",
+    options: [
+      { value: "true", label: "one, fused" },
+      { value: "false", label: "one for each step" },
+    ],
+    value: "true",
+    onchange: (value) => ui.set({ fused: value === "true" }),
+  });
+  let inputs = {};
+  let shownOp = "";
+  const sizes = h("div", { class: "sc-fields" });
+  /** The fields of the op, made anew when the op is another. */
+  function refresh(always) {
+    const op = model.get("op");
+    if (op !== shownOp) {
+      shownOp = op;
+      inputs = Object.fromEntries(
+        Object.entries(OPS[op].fields).map(([name, { label, low, high }]) => [
+          name,
+          numberField({
+            label,
+            get: () => model.get("sizes")[name],
+            put: (value) => ui.set({ sizes: { ...model.get("sizes"), [name]: value } }),
+            problem: (value) => problem(op, name, value),
+            next: (value, way, far) => Math.min(high, Math.max(low, far || name === "extra" || name === "kernel" || name === "stride" || name === "ops" ? value + way : way > 0 ? value * 2 || 1 : Math.floor(value / 2))),
+          }),
+        ]),
+      );
+      replace(sizes, Object.values(inputs));
+    }
+    if (Object.keys(OPS[op].fields).every((name) => name in model.get("sizes"))) Object.values(inputs).forEach((one) => one.refresh(always));
+  }
+  const note = h("p", { class: "sc-note", role: "status" });
+  const head = h("p", { class: "sc-head" });
+  const told = h("p", { class: "sc-small" });
+  const picture = plot((device) => ui.set({ device }));
+  const spot = h("div", { class: "sc-box" }, head, told, picture.node);
+  const answers = table();
+  const measured = h("ul", { class: "rl-list" });
+  const measuredBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Measured"), measured);
+  const sources = h(
+    "details",
+    {},
+    h("summary", {}, "Where the ceilings come from"),
+    h("ul", { class: "rl-list" }, Object.values(DEVICES).map(({ full, source, bandwidth, flops }) => h("li", {}, `${full}: ${significant(bandwidth / 1e12)} TB/s; ${Object.entries(flops).map(([name, value]) => `${name} ${significant(value / 1e12)}`).join(", ")} TFLOP/s, dense. ${source}.`))),
+    h("p", { class: "sc-small" }, "Data sheets often print twice these figures, “with sparsity”. Below fp32, fp16 counts as bf16. Peaks are those of the highest clock; a long matmul reaches some 70 to 80 % of them, a copy some 90 % of the bandwidth."),
+  );
+
+  let queued = false;
+  let width = 0;
+  function draw() {
+    queued = false;
+    const now = setting();
+    const complete = Object.keys(OPS[now.op].fields).every((name) => name in now.sizes) && (now.device !== MACHINE || isMachine(now.machine));
+    if (!complete) return;
+    refresh(false);
+    which.update({ value: now.op });
+    dtype.update({ value: now.dtype });
+    fused.update({ value: String(now.fused) });
+    fused.hidden = !OPS[now.op].fusable;
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    const of = costOf(now);
+    const one = results(now)[now.device];
+    const { label } = devicesOf(now)[now.device];
+    replace(head, h("b", {}, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${operations(one.attainable)}/s` : `: ${label} has no figure for ${now.dtype}`);
+    told.textContent = advice(now);
+    picture.draw(now, points(), Math.max(250, Math.floor(spot.clientWidth - 24) || 560));
+    measuredBox.hidden = !points().length;
+    replace(measured, points().map((each) => h("li", {}, `${place(each, now.machine)}.`)));
+    answers.draw(rows(now));
+    ui.say(describe(now, points()));
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...PARTS, "points"]) ui.on(name, queue);
+
+  refresh(true);
+  replace(
+    ui.controls,
+    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "sc-fields" }, which, dtype, fused),
+    sizes,
+    h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
+  );
+  replace(ui.stage, h("div", { class: "sc" }, note, spot, measuredBox, h("div", { class: "sc-box" }, answers.node), sources));
+  draw();
+  const watch = new ResizeObserver(() => {
+    if (spot.clientWidth && spot.clientWidth !== width) {
+      width = spot.clientWidth;
+      draw();
+    }
+  });
+  watch.observe(spot);
+  ui.defer(() => watch.disconnect());
+  return ui.cleanup;
+}
+
+export default { render };

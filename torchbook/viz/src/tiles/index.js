@@ -1,0 +1,204 @@
+/** TileExplorer: tiled matrix multiplication and the online softmax, tile by tile. */
+
+import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toggle, toolbar } from "../core/index.js";
+import { amount } from "../scaling/text.js";
+import { ALL, FIELDS, isState, online, passes, PRESETS, presetOf, product, program, programs, START, stepsOf, traffic, visits } from "./model.js";
+import { picture } from "./picture.js";
+import { CSS } from "./style.js";
+import { describe, fixed, lines, places, script } from "./words.js";
+
+const HELP = "Step with the buttons, or with the arrow keys on the slider. A click on a tile of C, or of the scores, goes to it. All numbers are float64; bytes are counted as of float32.";
+const brief = (x) => (x === 0 ? "0" : fixed(x).replace(/0{1,3}$/, ""));
+
+/** A small table of numbers; a row can be chosen. */
+const grid = (caption, rows, { outside = () => false, on = -1 } = {}) =>
+  h("table", { class: "ti-grid" }, h("caption", {}, caption), h("tbody", {}, rows.map((row, i) => h("tr", { class: i === on ? "on" : null }, row.map((x, j) => h("td", { class: outside(i, j) ? "out" : null }, brief(x)))))));
+
+const bars = (rows) => {
+  const most = Math.max(...rows.map(([, value]) => value));
+  return h("div", { class: "ti-bars" }, rows.map(([name, value]) => [h("span", {}, name), h("span", { class: "ti-track", "aria-hidden": "true" }, h("i", { style: { width: `${((100 * value) / most).toFixed(1)}%` } })), h("span", { class: "ti-amount" }, amount(value))]));
+};
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Tile explorer", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const stepNow = () => Math.min(model.get("step"), stepsOf(setting()) - 1);
+  let timer = 0;
+  const playing = () => timer !== 0;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+  };
+  const put = (changes) => {
+    stop();
+    ui.set(changes);
+  };
+  const resize = (changes) => put({ ...changes, step: 0, row: 0 });
+  const seek = (step) => put({ step: Math.max(0, Math.min(stepsOf(setting()) - 1, step)) });
+  const start = (given) => put({ ...START, ...given });
+  const link = permalink({
+    key: keyOf(el, "tiles", model.get("link")),
+    el,
+    get: () => ({ ...setting(), step: stepNow(), row: model.get("row") }),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isState(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const inputs = Object.fromEntries(
+    Object.entries(FIELDS).map(([name, { label, low, high }]) => {
+      const one = number({ label, value: null, min: low, max: high, oninput: (x) => Number.isInteger(x) && x >= low && x <= high && (name === "cache" ? put({ cache: x }) : resize({ [name]: x })) });
+      one.input.addEventListener("blur", () => one.update({ value: model.get(name) }));
+      return [name, one];
+    }),
+  );
+  const order = select({ label: "order of programs", options: [{ value: "row", label: "row by row" }, { value: "grouped", label: "grouped" }], value: "row", onchange: (value) => resize({ order: value }) });
+  const causal = toggle("Causal mask", false, (on) => resize({ causal: on }));
+  const note = h("p", { class: "ti-note", role: "status" });
+  const view = picture({
+    pick: (i, j) => {
+      const now = setting();
+      const same = ([a, b]) => a === i && b === j;
+      if (now.kind === "attention") seek(visits(now).findIndex(same));
+      else seek(programs(now).findIndex(same) * Math.ceil(now.k / now.block_k));
+    },
+  });
+  const head = h("p", { class: "ti-title" });
+  const told = h("div", { class: "ti-box" });
+  const bytes = h("div", { class: "ti-box" });
+  const rowsFor = select({ label: "row written out", options: [], value: "0", onchange: (value) => put({ row: Number(value) }) });
+
+  // While it plays, nothing is saved or said; both are done where it ends.
+  const rest = () => {
+    stop();
+    model.save_changes();
+    queue();
+  };
+  const tick = () => {
+    const at = stepNow() + 1;
+    model.set("step", at);
+    if (at + 1 >= stepsOf(setting())) rest();
+  };
+  const play = button("Play", () => {
+    if (playing()) return rest();
+    if (stepNow() + 1 >= stepsOf(setting())) model.set("step", 0);
+    timer = setInterval(tick, still() ? 1600 : 800);
+    play.textContent = "Pause";
+  }, { kind: "primary" });
+  ui.defer(() => clearInterval(timer));
+  const jump = (way) => seek(program(setting(), stepNow(), way));
+  const moves = [
+    button("|◂", () => jump(-1), { name: "Program before", title: "Program before" }),
+    button("◂", () => seek(stepNow() - 1), { name: "One step back", title: "One step back" }),
+    button("▸", () => seek(stepNow() + 1), { name: "One step on", title: "One step on" }),
+    button("▸|", () => jump(1), { name: "Next program", title: "Next program" }),
+  ];
+  const scrub = slider({ label: "step", min: 1, max: 2, value: 1, format: (x) => `${x} of ${stepsOf(setting())}`, oninput: (x) => seek(x - 1) });
+  const player = h("div", { class: "ti-player" }, toolbar("Steps", [play, ...moves]), scrub);
+
+  function matmulNumbers(now, step) {
+    const one = product(now, step);
+    const where = places(now, one);
+    const beyond = (rows, columns, row, column) => (i, j) => row + i >= rows || column + j >= columns;
+    const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
+    head.textContent = `Program ${one.program}, ${where.c}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)} along K`;
+    const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
+    replace(told, head, h("div", { class: "ti-product" }, tables));
+    const seen = traffic(now, step);
+    replace(
+      bytes,
+      h("p", { class: "ti-title" }, "Bytes of A and B read from memory, whole product"),
+      bars([["no tiles", seen.untiled], ["tiles", seen.tiled], ...(now.cache ? [[`and a cache of ${now.cache}`, seen.cached]] : []), ["each once", seen.least]]),
+      h("p", { class: "ti-small" }, `So far ${seen.tiles} different tiles, ${amount(seen.sofar)} from memory. A program reuses each loaded element of A BLOCK_N times and of B BLOCK_M times; the cache serves neighbours. Programs run one after the other here, on a GPU many at once.`),
+    );
+  }
+
+  function attentionNumbers(now, step) {
+    const one = online(now, step);
+    const chosen = Math.min(model.get("row"), one.rows.length - 1);
+    const { tokens, block_q: high, block_kv: wide } = now;
+    head.textContent = `Queries ${one.program * high} to ${Math.min((one.program + 1) * high, tokens) - 1}, keys ${one.tile * wide} to ${Math.min((one.tile + 1) * wide, tokens) - 1}`;
+    rowsFor.update({ options: one.rows.map((row, i) => ({ value: String(i), label: `query ${row.query}` })), value: String(chosen) });
+    const cell = (name, of) => h("tr", {}, h("th", { scope: "row" }, name), one.rows.map((row, i) => h("td", { class: i === chosen ? "on" : null }, fixed(of(row)))));
+    const table = h(
+      "table",
+      { class: "ti-grid" },
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "query"), one.rows.map((row, i) => h("th", { scope: "col", class: i === chosen ? "on" : null }, row.query)))),
+      h("tbody", {}, [
+        one.rows[0].scores.map((_, j) => cell(`score ${one.tile * wide + j}`, (row) => row.scores[j])),
+        cell("m", (row) => row.maximum),
+        cell("α", (row) => row.rescale),
+        cell("l", (row) => row.total),
+        one.rows[0].accumulator.map((_, x) => cell(`acc ${x}`, (row) => row.accumulator[x])),
+      ]),
+    );
+    const rows = lines(one.rows[chosen], one.last).map(([name, sum, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("span", { class: "ti-sum" }, sum), h("span", { class: "ti-value" }, `= ${value}`))));
+    replace(told, head, h("div", { class: "ti-scroll", tabindex: 0, role: "region", "aria-label": "All rows of the tile" }, table), rowsFor, h("table", { class: "ti-lines" }, h("tbody", {}, rows)));
+    const seen = passes(now);
+    replace(
+      bytes,
+      h("p", { class: "ti-title" }, "Bytes to and from memory"),
+      bars([["scores stored", seen.eager], ["in tiles", seen.tiled]]),
+      h("p", { class: "ti-small" }, `${seen.computed} tiles computed${now.causal ? `, ${seen.skipped} skipped, ${seen.masked} with masked elements` : ""}. The scores, ${amount(seen.scores)}, grow with the square of the tokens and are never stored; m, l and acc stay in registers.`),
+    );
+  }
+
+  let queued = false;
+  let first = true;
+  let waiting = 0;
+  ui.defer(() => clearTimeout(waiting));
+  function draw() {
+    queued = false;
+    const now = setting();
+    const step = stepNow();
+    for (const [name, one] of Object.entries(inputs)) {
+      one.hidden = FIELDS[name].of !== "both" && FIELDS[name].of !== now.kind;
+      if (name === "group") one.hidden ||= now.order === "row";
+      if (one.getRootNode().activeElement !== one.input) one.update({ value: now[name] });
+    }
+    order.hidden = now.kind !== "matmul";
+    causal.hidden = now.kind === "matmul";
+    order.update({ value: now.order });
+    causal.press(now.causal);
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    scrub.update({ max: stepsOf(now), value: step + 1 });
+    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step + 1 >= stepsOf(now)));
+    view.draw(now, step);
+    (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
+    clearTimeout(waiting);
+    const say = () => ui.say(describe(now, step, model.get("row")));
+    if (first) say();
+    else if (!playing()) waiting = setTimeout(say, 250);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...ALL, "step", "row"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "ti-chips" }, h("p", { class: "ti-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "ti-sizes" }, Object.values(inputs), order, causal),
+    h("div", { class: "ti-bar" }, copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
+  );
+  replace(ui.stage, h("div", { class: "ti" }, note, h("div", { class: "ti-box" }, player), h("div", { class: "ti-main" }, h("div", { class: "ti-box" }, view.node), h("div", { class: "ti" }, told, bytes))));
+  draw();
+  return ui.cleanup;
+}
+
+export default { render };
