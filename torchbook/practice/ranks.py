@@ -1,0 +1,288 @@
+"""Several ranks on this machine, for checks of exercises on distributed training.
+
+    RANKS = Ranks(world=2)
+    CASES = '''
+    def cases(answer):                  # answer: the learner's module
+        def mean():                     # runs on every rank, within a process group of its own
+            t = torch.full((3,), float(rank))
+            answer.average(t)
+            return t.tolist()           # anything that JSON can hold
+
+        yield "mean", mean
+        yield "alone", mean, 1          # each rank in a group of one
+        yield "by itself", start, 0     # without a group
+    '''
+
+    def test_mean(average, source):
+        first, second = RANKS.values(CASES, source, "mean")
+
+The ranks are processes of their own, which know the learner's text and not this notebook. On Linux one of them forks
+the others, so that torch is imported once; they meet by a file, without a port. All cases of an answer share one start.
+The standard library is all that this module needs: the grader's box has no more of this package than learners have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Said = dict[str, dict[str, Any]]  # of one rank, by case: {"value": …}, {"error": …} or {"unsolved": True}
+
+_TOKEN = "TORCHBOOK_STARTED_BY"
+_PROGRAM = '''
+import ctypes, datetime, json, os, pathlib, re, signal, sys, types
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+folder, which, size, limit, seconds = pathlib.Path(sys.argv[1]), *(int(word) for word in sys.argv[2:])
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # not to outlive the process that asked
+torch.set_num_threads(1)
+exec(compile((folder / "cases.py").read_text(encoding="utf-8"), "cases.py", "exec"))  # what it imports, it imports once
+rank = max(which, 0)
+if which < 0:
+    for other in range(1, size):
+        if os.fork() == 0:
+            rank = other
+            break
+limit = datetime.timedelta(seconds=limit)
+
+
+class TooLong(BaseException):
+    pass
+
+
+def too_long(*_):
+    raise TooLong
+
+
+def during(number, case, world):
+    """What the case returns, within a process group of its own."""
+    place, places = (0, 1) if world == 1 else (rank, size)
+    store = dist.FileStore(str(folder / f"store{number}{f'-{rank}' if world == 1 else ''}"), places)
+    failed = True
+    try:
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, too_long)
+            signal.alarm(seconds)
+        if world != 0:
+            dist.init_process_group("gloo", store=store, rank=place, world_size=places, timeout=limit)
+        meet(store, "here", place, places, limit)  # a case that fails at once must not close what others still open
+        found = {"value": case()}
+        failed = False
+        return found
+    except NotImplementedError as error:
+        return {"error": worded(error)} if error.args else {"unsolved": True}
+    except TooLong as error:
+        return {"error": f"not finished after {seconds} s{line(error)}"}
+    except Exception as error:
+        return {"error": worded(error)}
+    finally:
+        if hasattr(signal, "SIGALRM"):
+            signal.alarm(0)
+        if failed:
+            leave()  # the others must not wait for this rank
+        try:
+            meet(store, "done", place, places, 2 * limit)
+        except Exception:
+            pass
+        leave()
+
+
+def meet(store, name, place, places, limit):
+    store.set(f"{name}{place}", "")
+    store.wait([f"{name}{other}" for other in range(places)], limit)
+
+
+def leave():
+    try:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+    except Exception:
+        pass
+
+
+def worded(error):
+    """Type, message without addresses, and the learner's line."""
+    text = re.sub(r"\\[\\S+\\.(cc|cpp|h):\\d+\\] *| *\\[[\\w.:]+\\]:\\d+", "", str(error)).split("\\n")[0]
+    text = text.partition(" This is typically caused by")[0]
+    return f"{type(error).__name__}: {text[:300]}{line(error)}"
+
+
+def line(error):
+    step, found = error.__traceback__, ""
+    while step:
+        if step.tb_frame.f_code.co_filename == "<answer>":
+            found = text.splitlines()[step.tb_lineno - 1].strip()
+        step = step.tb_next
+    return f" (at `{found}`)" if found else ""
+
+
+text = (folder / "answer.py").read_text(encoding="utf-8")
+answer = sys.modules["answer"] = types.ModuleType("answer")
+vars(answer).update(torch=torch, dist=dist, nn=nn)
+
+
+def say(said):
+    (folder / f"{rank}.part").write_text(json.dumps(said))
+    os.replace(folder / f"{rank}.part", folder / f"{rank}.json")
+
+
+said = {}
+try:
+    exec(compile(text, "<answer>", "exec"), vars(answer))
+    for number, (name, case, *world) in enumerate(cases(answer)):
+        said[name] = during(number, case, *world or [size])
+        say(said)
+except NotImplementedError:
+    say(said | {"": {"unsolved": True}})
+except Exception as error:
+    say(said | {"": {"error": worded(error)}})
+if which < 0 and rank == 0:
+    for other in range(1, size):
+        os.wait()
+os._exit(0)  # whatever threads are left
+'''
+
+
+@dataclass
+class Ranks:
+    """Runs cases in several ranks, and remembers what they said.
+
+    Keep one in a module of checks: what it remembers lives as long as that, and a next `check` starts anew.
+
+    Attributes:
+        world: the number of ranks.
+        limit: seconds that a collective waits for the other ranks.
+        case_seconds: limit of one case.
+        seconds: limit of all; then the ranks are ended, and the cases that they finished count.
+        variables: more environment variables of the ranks.
+    """
+
+    world: int = 2
+    limit: int = 15
+    case_seconds: int = 60
+    seconds: float = 150.0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    _said: dict[tuple[str, str], list[Said]] = field(default_factory=dict, repr=False)
+
+    def run(self, cases: str, source: str) -> list[Said]:
+        """What each rank said of each case; a case that it did not come to is missing."""
+        if (cases, source) not in self._said:
+            self._said[cases, source] = self._run(cases, source)
+        return self._said[cases, source]
+
+    def values(self, cases: str, source: str, case: str) -> list[Any]:
+        """What the case returned, rank by rank.
+
+        Raises:
+            NotImplementedError: the answer is the stub still.
+            AssertionError: a rank raised, hung or ended; the message says which and where.
+        """
+        everyone = self.run(cases, source)
+        found = [said.get(case) or said.get("") or {"error": self._nothing} for said in everyone]
+        if any("unsolved" in one for one in found):
+            raise NotImplementedError
+        errors = [(rank, one["error"]) for rank, one in enumerate(found) if "error" in one]
+        if errors:
+            rank, error = min(errors, key=lambda one: _is_a_consequence(one[1]))
+            raise AssertionError(f"rank {rank}: {error}")
+        return [one["value"] for one in found]
+
+    @property
+    def _nothing(self) -> str:
+        return "the process ended by itself, or was too slow"
+
+    def _run(self, cases: str, source: str) -> list[Said]:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            for file, text in (("answer.py", source), ("cases.py", cases), ("rank.py", _PROGRAM)):
+                (folder / file).write_text(text, encoding="utf-8")
+            places = [-1] if sys.platform == "linux" else range(self.world)
+            numbers = self.world, self.limit, self.case_seconds
+            commands = [
+                [sys.executable, str(folder / "rank.py"), name, *map(str, (place, *numbers))] for place in places
+            ]
+            with started(commands, [on_loopback(self.variables)] * len(commands), folder) as processes:
+                waited(processes, self.seconds)
+            files = [folder / f"{rank}.json" for rank in range(self.world)]
+            return [json.loads(file.read_text()) if file.exists() else {} for file in files]
+
+
+def _is_a_consequence(error: str) -> bool:
+    """Whether an error says only that another rank went away."""
+    return any(
+        words in error
+        for words in ("Connection closed", "Connection reset", "Broken pipe", "Timed out", "Wait timeout")
+    )
+
+
+def on_loopback(variables: Mapping[str, str] = {}) -> dict[str, str]:
+    """This process' environment for ranks that talk on this machine only: gloo's interface, one thread, no GPU."""
+    interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
+    found = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return found | ({"GLOO_SOCKET_IFNAME": interface} if interface else {}) | dict(variables)
+
+
+@contextlib.contextmanager
+def started(
+    commands: Sequence[Sequence[str]], environments: Sequence[Mapping[str, str]], folder: Path
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start processes without input or output, and end them and all that they started when the block is left."""
+    token = secrets.token_hex(8)
+    processes: list[subprocess.Popen[bytes]] = []
+    quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    try:
+        for command, environment in zip(commands, environments, strict=True):
+            marked = {**environment, _TOKEN: token}
+            processes.append(subprocess.Popen(command, env=marked, cwd=folder, start_new_session=True, **quiet))
+        yield processes
+    finally:
+        for process in processes:
+            _kill(process)
+        for pid in _marked(token):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for process in processes:
+            process.wait()
+
+
+def waited(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> bool:
+    """Wait until all have ended, for some seconds at most; whether they have."""
+    end = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(end - time.monotonic(), 0.01))
+        except subprocess.TimeoutExpired:
+            return False
+    return True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its group."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        process.kill()
+
+
+def _marked(token: str) -> Iterator[int]:
+    """Processes, where there is /proc, whose environment holds the token: torchrun's workers leave the group."""
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"{_TOKEN}={token}".encode() in path.read_bytes():
+                yield int(path.parent.name)

@@ -1,0 +1,201 @@
+/** RingAllReduce: how ranks in a ring sum their vectors, step by step. */
+
+import { button, copyButton, h, keyOf, permalink, replace, shell, slider, still, toolbar } from "../core/index.js";
+import { amount, duration, plain } from "../scaling/text.js";
+import { costs, factor, FIELDS, isState, NAMES, numbers, perLink, presetOf, PRESETS, problem, REDUCE, ringSteps, START } from "./model.js";
+import { ring, table } from "./picture.js";
+import { CSS } from "./style.js";
+import { between, describe, script } from "./words.js";
+
+const HELP = "Step with the buttons, or with the arrow keys on the slider. Small text in a cell says whose numbers are summed there: 3+0 is ranks 3 and 0, 3…1 is 3, 0 and 1 around the ring.";
+const SAY = { size_mb: (x) => amount(x * 1e6), bandwidth_gbs: (x) => `${amount(x * 1e9)}/s`, latency_us: (x) => duration(x * 1e-6) };
+const sum = (all) => all.reduce((a, b) => a + b, 0);
+
+/** A slider; those of bytes and times run over decades, in steps that look round. */
+function control(name, model, put) {
+  const { label, low, high, whole } = FIELDS[name];
+  const least = low || 0.1;
+  const place = (x) => (x < least ? 0 : 1 + Math.round((119 * Math.log(x / least)) / Math.log(high / least)));
+  const value = (p) => (p === 0 ? low : Number((least * (high / least) ** ((p - 1) / 119)).toPrecision(2)));
+  let exact; // the model's own number, where the slider only comes near it
+  const one = slider({
+    label,
+    min: whole ? low : low ? 1 : 0,
+    max: whole ? high : 120,
+    value: 0,
+    format: (p) => (whole ? String(p) : SAY[name](exact ?? value(p))),
+    oninput: (p) => put({ [name]: whole ? p : value(p) }),
+  });
+  one.refresh = () => {
+    exact = model.get(name);
+    one.update({ value: whole ? exact : place(exact) });
+  };
+  one.input.addEventListener("input", () => (exact = undefined), { capture: true });
+  return one;
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Ring all-reduce", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
+  const vectors = () => {
+    const { ranks, elements, seed } = setting();
+    const given = model.get("values");
+    return given?.length === ranks && given[0].length === elements ? given : numbers(ranks, elements, seed);
+  };
+  const last = () => 2 * (model.get("ranks") - 1);
+  const stepNow = () => Math.min(model.get("step"), last());
+  let timer = 0;
+  const playing = () => timer !== 0;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+  };
+  const put = (changes) => {
+    stop();
+    ui.set(changes);
+  };
+  const change = (changes) => put("ranks" in changes || "elements" in changes || "seed" in changes ? { values: [], step: 0, ...changes } : changes);
+  const seek = (step) => put({ step: Math.max(0, Math.min(last(), step)) });
+  const start = (given) => put({ ...START, values: [], step: 0, ...given });
+  const link = permalink({
+    key: keyOf(el, "ring", model.get("link")),
+    el,
+    get: () => ({ ...setting(), step: stepNow(), ...(model.get("values")?.length ? { values: model.get("values") } : {}) }),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isState(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const inputs = Object.fromEntries(NAMES.filter((name) => name !== "seed").map((name) => [name, control(name, model, change)]));
+  const other = button("Other numbers", () => change({ seed: problem("seed", model.get("seed") + 1) ? 0 : model.get("seed") + 1 }));
+  const note = h("p", { class: "ri-note", role: "status" });
+  const view = ring();
+  const grid = table();
+  const main = h("div", { class: "ri-main" }, view.node, grid.node);
+  const links = h("div", { class: "ri-box" });
+  const times = h("div", { class: "ri-box" });
+  ui.defer(view.stop);
+
+  // While it plays, nothing is saved or said; both are done where it ends.
+  const rest = () => {
+    stop();
+    model.save_changes();
+    queue();
+  };
+  const play = button(
+    "Play",
+    () => {
+      if (playing()) return rest();
+      if (stepNow() >= last()) model.set("step", 0);
+      timer = setInterval(() => {
+        const at = stepNow() + 1;
+        model.set("step", at);
+        if (at >= last()) rest();
+      }, still() ? 1800 : 1100);
+      play.textContent = "Pause";
+    },
+    { kind: "primary" },
+  );
+  ui.defer(() => clearInterval(timer));
+  const half = () => model.get("ranks") - 1;
+  const moves = [
+    button("|◂", () => seek(stepNow() > half() ? half() : 0), { name: "Phase before", title: "Phase before" }),
+    button("◂", () => seek(stepNow() - 1), { name: "One step back", title: "One step back" }),
+    button("▸", () => seek(stepNow() + 1), { name: "One step on", title: "One step on" }),
+    button("▸|", () => seek(stepNow() < half() ? half() : last()), { name: "Next phase", title: "Next phase" }),
+  ];
+  const scrub = slider({ label: "step", min: 0, max: 1, value: 0, format: (x) => `${x} of ${last()}`, oninput: seek });
+  const player = h("div", { class: "ri-player" }, toolbar("Steps", [play, ...moves]), scrub);
+  const head = h("p", { class: "ri-head" });
+
+  function counted(now, steps, step) {
+    const { ranks, elements } = now;
+    const each = (now.size_mb * 1e6) / elements;
+    const soFar = perLink(steps.slice(0, step + 1).flatMap((one) => one.messages), ranks);
+    const all = perLink(steps.flatMap((one) => one.messages), ranks);
+    const total = sum(all);
+    replace(
+      links,
+      h("p", { class: "ri-title" }, "Counted: elements on each link so far, of all"),
+      h("div", { class: "ri-links" }, soFar.map((sent, r) => h("span", {}, h("span", {}, `${r} → ${(r + 1) % ranks}`), h("b", {}, `${sent} of ${all[r]}`)))),
+      h("p", { class: "ri-small" }, `One element stands for ${amount(each)}: so far ${between(soFar)} of them, ${amount(Math.max(...soFar) * each)}, on ${between(soFar).includes("to") ? "the busiest link" : "each link"}; ${amount(sum(soFar) * each)} on all.`),
+      h("p", { class: "ri-formula" }, `counted: ${total} ÷ ${ranks} links ÷ ${elements} elements = ${plain(total / ranks / elements)}`),
+      h("p", { class: "ri-formula" }, `formula: 2(K−1)/K = 2·${ranks - 1}/${ranks} = ${plain(factor(ranks))}`),
+    );
+  }
+
+  function timed(now) {
+    const all = costs(now);
+    const most = Math.max(...Object.values(all).map((one) => one.seconds));
+    const names = { ring: "ring", gather: "gather, send back", tree: "tree" };
+    const { ring: best } = all;
+    const pair = (cls, share) => h("i", { class: cls, style: { width: `${(100 * share).toFixed(1)}%` } });
+    replace(
+      times,
+      h("p", { class: "ri-title" }, `Time for ${SAY.size_mb(now.size_mb)}: bytes (solid) and latency (hatched)`),
+      h("div", { class: "ri-bars" }, Object.entries(all).map(([name, one]) => [h("span", {}, names[name]), h("span", { class: "ri-track", "aria-hidden": "true" }, pair("", one.bandwidth / most), pair("late", one.latency / most)), h("span", { class: "ri-value" }, duration(one.seconds))])),
+      h("table", { class: "ri-costs" }, h("thead", {}, h("tr", {}, ["way", "steps", "busiest link", "latency", "for bytes"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, Object.entries(all).map(([name, one]) => h("tr", {}, h("th", { scope: "row" }, names[name]), [one.steps, amount(one.busiest), duration(one.latency), duration(one.bandwidth)].map((text) => h("td", {}, text)))))),
+      h("p", { class: "ri-formula" }, `ring: 2(K−1)·α + 2(K−1)/K·N/β = ${duration(best.latency)} + ${duration((factor(now.ranks) * now.size_mb * 1e6) / (now.bandwidth_gbs * 1e9))}`),
+      h("p", { class: "ri-small" }, `The bytes in all messages are the same three times, ${amount(best.total)}; only the ring spreads them evenly. A rank has one link, with this bandwidth in each direction.${now.elements % now.ranks ? " The chunks are uneven: a step waits for its longest message." : ""}`),
+    );
+  }
+
+  let queued = false;
+  let first = true;
+  let before = 0;
+  let waiting = 0;
+  ui.defer(() => clearTimeout(waiting));
+  function draw() {
+    queued = false;
+    const now = setting();
+    const step = stepNow();
+    const steps = ringSteps(vectors());
+    Object.values(inputs).forEach((one) => one.refresh());
+    const preset = model.get("values")?.length ? undefined : presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    scrub.update({ max: last(), value: step });
+    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
+    const at = steps[step];
+    head.textContent = step === 0 ? "Start: each rank holds its own numbers" : at.phase === REDUCE ? `Reduce-scatter, step ${step} of ${half()}: send one chunk, add what comes` : `All-gather, step ${step - half()} of ${half()}: send one chunk, store what comes`;
+    main.classList.toggle("narrow", now.ranks <= 6 && now.elements <= 24);
+    view.draw(steps, step, !first && step === before + 1);
+    grid.draw(steps, step);
+    counted(now, steps, step);
+    timed(now);
+    before = step;
+    clearTimeout(waiting);
+    const say = () => ui.say(describe(now, vectors(), step));
+    if (first) say();
+    else if (!playing()) waiting = setTimeout(say, 250);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...NAMES, "values", "step"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "ri-sliders" }, Object.values(inputs)),
+    h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
+  );
+  replace(ui.stage, h("div", { class: "ri" }, note, h("div", { class: "ri-box" }, player, head, main), h("div", { class: "ri-pair" }, links, times)));
+  draw();
+  return ui.cleanup;
+}
+
+export default { render };

@@ -1,0 +1,197 @@
+/** PipelineSchedule: what every rank computes when, and how long it waits. */
+
+import { button, copyButton, h, keyOf, permalink, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
+import { plain } from "../scaling/text.js";
+import { lanes } from "./lanes.js";
+import { ALL, doing, FIELDS, isState, KINDS, moments, NAMES, possible, presetOf, PRESETS, refusal, START } from "./model.js";
+import { CSS } from "./style.js";
+import { counted, describe, percent, script, tell } from "./words.js";
+
+const HELP = "Step through the moments with the buttons, with the arrow keys on the slider, or by a click on the lanes. A rank starts as soon as it is free and has what it needs; the order on each rank is PyTorch's.";
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Pipeline schedule", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  let all = [0];
+  let numbers = [1];
+  const cursorNow = () => Math.min(model.get("cursor"), all.length - 1);
+  let timer = 0;
+  const playing = () => timer !== 0;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+  };
+  const put = (changes) => {
+    stop();
+    ui.set(changes);
+  };
+  // What PyTorch refuses is never set: the nearest number of micro-batches that it takes is.
+  const change = (changes) => {
+    const next = { ...setting(), ...changes };
+    if (refusal(next.kind, next.stages, next.microbatches)) next.microbatches = possible(next.kind, next.stages).reduce((best, m) => (Math.abs(m - next.microbatches) < Math.abs(best - next.microbatches) ? m : best));
+    put({ ...changes, microbatches: next.microbatches, cursor: 0 });
+  };
+  const seek = (cursor) => put({ cursor: Math.max(0, Math.min(all.length - 1, cursor)) });
+  const start = (given) => put({ ...START, cursor: 0, ...given });
+  const link = permalink({
+    key: keyOf(el, "schedule", model.get("link")),
+    el,
+    get: () => ({ ...setting(), cursor: cursorNow() }),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isState(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const kinds = Object.entries(KINDS).map(([kind, { label }]) => toggle(label, false, () => change({ kind, ...(kind === "interleaved" && model.get("virtual") === 1 ? { virtual: 2 } : {}) })));
+  const inputs = Object.fromEntries(
+    NAMES.map((name) => {
+      const { label, low, high, whole } = FIELDS[name];
+      const micro = name === "microbatches";
+      const one = slider({ label, min: micro ? 0 : low, max: micro ? 1 : high, step: whole ? 1 : name === "hop" ? 0.05 : 0.25, value: 0, format: (x) => (micro ? String(numbers[x]) : whole ? String(x) : plain(x)), oninput: (x) => change({ [name]: micro ? numbers[x] : x }) });
+      return [name, one];
+    }),
+  );
+  const note = h("p", { class: "sd-note", role: "status" });
+  const chart = lanes({ pick: (time) => seek(all.findLastIndex((t) => t <= time)) });
+  const spot = h("div", { class: "sd-box" });
+  const ranksBox = h("div", { class: "sd-box" });
+  const countBox = h("div", { class: "sd-box" });
+  const whole = toggle("Fit the width", false, (on) => ui.set({ whole: on }));
+
+  // While it plays, nothing is saved or said; both are done where it ends.
+  const rest = () => {
+    stop();
+    model.save_changes();
+    queue();
+  };
+  const play = button(
+    "Play",
+    () => {
+      if (playing()) return rest();
+      if (cursorNow() + 1 >= all.length) model.set("cursor", 0);
+      timer = setInterval(() => {
+        const next = cursorNow() + 1;
+        model.set("cursor", next);
+        if (next + 1 >= all.length) rest();
+      }, still() ? 1400 : 600);
+      play.textContent = "Pause";
+    },
+    { kind: "primary" },
+  );
+  ui.defer(() => clearInterval(timer));
+  const moves = [
+    button("|◂", () => seek(0), { name: "Start", title: "Start" }),
+    button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }),
+    button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" }),
+    button("▸|", () => seek(all.length - 1), { name: "End", title: "End" }),
+  ];
+  const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x} of ${all.length}`, oninput: (x) => seek(x - 1) });
+  replace(spot, h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub, whole), chart.node);
+
+  function ranksTable(now, found, time) {
+    const { v, peaks } = found;
+    const rows = doing(found.ops, time, now.stages);
+    replace(
+      ranksBox,
+      h("p", { class: "sd-title" }, `At time ${plain(time)}; a forward takes 1`),
+      h("div", { class: "sd-wide" }, h("table", { class: "sd-table" }, h("thead", {}, h("tr", {}, ["rank", "does", "holds", "at most"].map((text) => h("th", { scope: "col", class: text === "does" ? "text" : null }, text)))), h("tbody", {}, rows.map((one, rank) => h("tr", {}, h("th", { scope: "row" }, rank), h("td", { class: `text${one.op ? "" : " wait"}` }, tell(one, v)), h("td", {}, one.held), h("td", {}, peaks[rank])))))),
+      h("p", { class: "sd-small" }, v > 1 ? `Held: activations of a micro-batch in one of the rank's ${v} stages, 1/${v} of what its layers keep; rank 0 at most ${plain(peaks[0] / v)} whole ones. From the start of the forward to the end of the backward.` : "Held: activations of so many micro-batches, from the start of the forward to the end of the backward."),
+    );
+  }
+
+  function countTable(now, found) {
+    const { share, rule, same, whole: length, work, formula, fraction } = found;
+    const rows = Object.keys(KINDS).map((kind) => {
+      const other = { ...now, kind, virtual: kind === "interleaved" ? Math.max(2, now.virtual) : now.virtual };
+      const refused = refusal(kind, now.stages, now.microbatches);
+      const one = refused ? null : kind === now.kind ? found : counted(other);
+      const name = kind === "interleaved" ? `interleaved, v = ${other.virtual}` : KINDS[kind].label;
+      return h("tr", { class: kind === now.kind ? "on" : null }, h("th", { scope: "row" }, name), one ? [plain(Number(one.whole.toPrecision(6))), percent(one.share), plain(one.peaks[0] / one.v), one.sent].map((text) => h("td", {}, text)) : h("td", { colspan: 4 }, "PyTorch refuses this m"));
+    });
+    replace(
+      countBox,
+      h("p", { class: "sd-title" }, "Counted in the lanes"),
+      h("p", { class: "sd-formula" }, `waiting ${plain(Number((length - work).toPrecision(6)))} of ${plain(Number(length.toPrecision(6)))} per rank = ${percent(share)}`),
+      h("p", { class: "sd-formula" }, `${formula} = ${fraction} = ${percent(rule)}`),
+      h("p", { class: "sd-small" }, same ? `Some papers divide by the work instead of the whole time: ${percent(share / (1 - share))}.` : now.hop ? "The formula knows no sending: it leaves out the time on the links." : "The formula needs at least as many micro-batches as ranks."),
+      h("div", { class: "sd-wide" }, h("table", { class: "sd-table" }, h("thead", {}, h("tr", {}, ["schedule", "time", "bubble", "held by 0", "sent"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows))),
+      h("p", { class: "sd-small" }, "held by 0: micro-batches of which rank 0 holds the activations, at most; sent: messages between ranks."),
+    );
+  }
+
+  let queued = false;
+  let first = true;
+  let waiting = 0;
+  let width = 0;
+  let drawn = "";
+  let found;
+  ui.defer(() => clearTimeout(waiting));
+  function draw() {
+    queued = false;
+    const now = setting();
+    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const wanted = JSON.stringify([now, room, model.get("whole")]);
+    if (wanted !== drawn) {
+      drawn = wanted;
+      found = counted(now);
+      all = moments(found.ops);
+      numbers = possible(now.kind, now.stages);
+      for (const [name, one] of Object.entries(inputs)) one.update(name === "microbatches" ? { max: numbers.length - 1, value: numbers.indexOf(now.microbatches) } : { value: now[name] });
+      inputs.virtual.input.disabled = now.kind !== "interleaved";
+      kinds.forEach((one, k) => one.press(Object.keys(KINDS)[k] === now.kind));
+      const preset = presetOf(now);
+      Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+      if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
+      note.hidden = !preset;
+      whole.press(model.get("whole"));
+      chart.draw({ ops: found.ops, ranks: now.stages, virtual: found.v, backward: now.backward, room, whole: model.get("whole") });
+      countTable(now, found);
+    }
+    const at = cursorNow();
+    scrub.update({ max: all.length, value: at + 1 });
+    moves.forEach((one, i) => one.disable(i < 2 ? at === 0 : at + 1 >= all.length));
+    chart.mark(doing(found.ops, all[at], now.stages), all[at], all[at + 1] ?? found.whole);
+    ranksTable(now, found, all[at]);
+    clearTimeout(waiting);
+    const say = () => ui.say(describe(now, at));
+    if (first) say();
+    else if (!playing()) waiting = setTimeout(say, 250);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...ALL, "cursor", "whole"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "sd-kinds" }, h("p", { class: "sd-title" }, "Schedule"), toolbar("Schedule", kinds)),
+    h("div", { class: "sd-sliders" }, Object.values(inputs)),
+    h("div", { class: "sd-bar" }, copyButton("Copy as PyTorch", () => script(setting())), link),
+  );
+  replace(ui.stage, h("div", { class: "sd" }, note, spot, h("div", { class: "sd-pair" }, ranksBox, countBox)));
+  draw();
+  const watch = new ResizeObserver(() => {
+    if (spot.clientWidth && spot.clientWidth !== width) {
+      width = spot.clientWidth;
+      draw();
+    }
+  });
+  watch.observe(spot);
+  ui.defer(() => watch.disconnect());
+  return ui.cleanup;
+}
+
+export default { render };

@@ -1,0 +1,50 @@
+/** Style of the lanes; a backward is hatched and lettered B, a stage of a rank is lettered a to d. */
+
+const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
+
+export const CSS = `
+.sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
+.tbviz .sd-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .sd-small{font-size:.84em;color:var(--tb-muted);margin:0}
+.sd-chips,.sd-kinds{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
+.sd-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .sd-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.sd-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
+.sd-sliders .tbviz-slider{grid-template-columns:8.8rem minmax(3rem,1fr) 3rem}
+.sd-sliders .tbviz-slider>label{font-size:.88em}
+.sd-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
+.sd-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
+.sd-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 6rem}
+.sd-player output{white-space:nowrap}
+.sd-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.sd-frame{display:grid;grid-template-columns:auto minmax(0,1fr)}
+.sd-scroll{overflow-x:auto;min-width:0}
+.tbviz .sd-svg{max-width:none;display:block;cursor:pointer;touch-action:pan-x pan-y}
+.sd-svg text{font:11.5px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
+.sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
+.sd-svg .sd-tick{fill:var(--tb-muted)}
+.sd-rail{stroke:var(--tb-line);stroke-width:1}
+.sd-f{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}
+.sd-b{fill:var(--tb-good-soft);stroke:var(--tb-good)}
+.sd-hatch{fill:var(--tb-good-soft)}
+.sd-hatch-line{stroke:var(--tb-good);stroke-width:1;stroke-opacity:.5}
+.sd-svg .sd-on{stroke:var(--tb-fg);stroke-width:2.4}
+.sd-idle{fill:none;stroke:var(--tb-bad);stroke-dasharray:3 2.5;stroke-width:1.4}
+.sd-now{stroke:var(--tb-fg);stroke-width:1.4;stroke-opacity:.6;pointer-events:none}
+.sd-back{fill:var(--tb-bg);fill-opacity:.85}
+.sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.84em}
+.sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
+.sd-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
+@container (min-width:720px){.sd-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
+.tbviz .sd-table{border-collapse:collapse;margin:0;width:100%;font-size:.88em;display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
+.tbviz .sd-table tr{background:none;border:0}
+.tbviz .sd-table :is(td,th){border:0;border-bottom:1px solid var(--tb-line);padding:.2rem .25rem;text-align:right;background:none;color:inherit;font-weight:400;vertical-align:baseline}
+.tbviz .sd-table :is(td,th):first-child{text-align:left;padding-left:0}
+.sd-table td:not(.text){white-space:nowrap}
+.tbviz .sd-table .text{text-align:left}
+.tbviz .sd-table td.wait{color:var(--tb-bad)}
+.tbviz .sd-table thead th{color:var(--tb-muted);font-size:.94em}
+.tbviz .sd-table tr.on>*{font-weight:650}
+.tbviz .sd-formula{font-family:${MONO};font-size:.88em;overflow-wrap:anywhere}
+.sd-wide{overflow-x:auto;min-width:0}
+`;

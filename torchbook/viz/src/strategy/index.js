@@ -1,0 +1,222 @@
+/** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
+
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { numberField, table } from "../scaling/form.js";
+import { CSS as CALCULATOR } from "../scaling/style.js";
+import { amount, duration, plain, significant } from "../scaling/text.js";
+import { ALL, cardOf, CARDS, CHOICES, describeLayout, FIELDS, isSetting, modelOf, MODELS, NAMES, PICKS, planOf, presetOf, PRESETS, problem, ROOM, SHAPE, settingOf, speed, START, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
+import { CSS } from "./style.js";
+import { ABOUT, describe, rows, script } from "./words.js";
+
+const HELP = "Change a number: arrow up and down in a field go to the next, with Shift to twice and half. 8k and 128K are read too. A candidate's name shows its parts. 1 GB is 10⁹ bytes; links count in one direction.";
+const ASSUMED = [
+  "Estimates for choosing, not predictions: measure one step of the two best candidates before you rent the cluster.",
+  "Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.",
+  "The block is that of MemoryBudget. float32 weights with bf16 compute mean autocast under DDP, and a MixedPrecisionPolicy (bf16 parameters, float32 reduction) under fully_shard, which casts the residual stream too.",
+  "Every collective is a ring as fast as its slowest link; over nodes each GPU has a network card of its own. A ring's rounds wait for the latency between nodes; an all-reduce has a tree's few rounds. No contention, no stragglers.",
+  "Computing runs at one rate whatever the shapes; thin slices of tensor parallelism really run slower.",
+  "What can hide is taken to hide. Tensor, context and pipeline communication hides behind nothing here; ring attention and pipelines do hide some.",
+  "fully_shard gathers and reduces for each micro-batch, as it does unless told otherwise; DDP accumulates under no_sync() and reduces once, and so does a pipeline.",
+  "Ranks next to each other are tensor parallel, then context, shards, replicas, stages. Degrees of tensor parallelism stay inside a node and divide the heads; 3D is the fastest of all degrees tried.",
+];
+const OTHER = "other";
+const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
+const AS = { gpus_per_node: 2, nodes: 2, global_batch: 2 };
+
+function stepped(name, value, way, far) {
+  const { low, high, whole } = FIELDS[name];
+  const unit = SIZES.includes(name) && value >= 256 ? 2 ** (Math.floor(Math.log2(value)) - 3) : 1;
+  const next = far || AS[name] ? (way > 0 ? value * 2 : value / 2) : value + way * unit;
+  return Math.min(high, Math.max(low, whole ? Math.round(next) : next));
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "Strategy for distributed training", describe: HELP });
+  ui.css(CALCULATOR);
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const put = (given) => {
+    ui.set(given);
+    for (const name of Object.keys(given)) inputs[name]?.refresh(true);
+  };
+  const start = (given) => put({ ...START, show: "", ...given });
+  const link = permalink({
+    key: keyOf(el, "strategy", model.get("link")),
+    el,
+    get: () => (model.get("show") ? undefined : presetOf(setting())) ?? { ...setting(), show: model.get("show") },
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
+      } else if (isSetting(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(settingOf(name));
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const inputs = Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      numberField({
+        label: FIELDS[name].unit ? `${FIELDS[name].label}, ${FIELDS[name].unit}` : FIELDS[name].label,
+        get: () => model.get(name),
+        put: (value) => ui.set({ [name]: value }),
+        problem: (value) => problem(name, value),
+        next: (value, way, far) => stepped(name, value, way, far),
+      }),
+    ]),
+  );
+  const picks = Object.fromEntries(
+    PICKS.map((name) => [
+      name,
+      select({
+        label: CHOICES[name].label,
+        options: CHOICES[name].of.map(([value, label]) => ({ value: String(value), label })),
+        value: String(CHOICES[name].value),
+        onchange: (text) => ui.set({ [name]: CHOICES[name].of.find(([value]) => String(value) === text)[0] }),
+      }),
+    ]),
+  );
+  const named = (label, from, other, set) =>
+    select({
+      label,
+      options: [...Object.entries(from).map(([value, one]) => ({ value, label: one.label })), { value: OTHER, label: other }],
+      value: OTHER,
+      onchange: (name) => from[name] && put(set(from[name])),
+    });
+  const known = named("model", MODELS, "a shape of your own", (one) => one.shape);
+  const card = named("GPU", CARDS, "other", (one) => one.set);
+  const wire = named("network between nodes", WIRES, "other", (one) => one.set);
+  const note = h("p", { class: "sc-note", role: "status" });
+  const asked = h("ol", { class: "st-walk" });
+  const end = h("p", { class: "sc-head" });
+  const board = h("tbody");
+  const answers = table();
+  const shownTitle = h("p", { class: "sc-title" });
+  const about = h("p", { class: "st-about" });
+  const names = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, button(label, () => ui.set({ show: name }), { kind: "quiet" })]));
+
+  function walk(plan) {
+    replace(
+      asked,
+      plan.steps.map((step) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "st-question" }, step.question),
+          h("span", { class: step.yes ? "st-yes" : "st-no" }, h("b", {}, step.yes ? "Yes" : "No"), ` ${step.compare}`),
+          h("span", { class: "st-told" }, step.told),
+        ),
+      ),
+    );
+    const chosen = plan.candidates[plan.strategy];
+    const fast = plan.fastest !== plan.strategy && plan.fastest !== "none" && plan.candidates[plan.fastest];
+    replace(
+      end,
+      "→ ",
+      h("b", {}, chosen ? STRATEGIES[chosen.name] : "Nothing here fits"),
+      chosen ? `: ${describeLayout(chosen.layout)}, ${amount(chosen.memory.total)} on each GPU, ${speed(chosen.tokens_per_second)}.` : ". More GPUs, checkpointed blocks, a smaller micro-batch, a shorter sequence or fewer bytes for each parameter.",
+      fast && ` By these estimates ${STRATEGIES[fast.name]} is faster: ${speed(fast.tokens_per_second)}.`,
+    );
+  }
+
+  function compare(plan, shown, limit) {
+    const focused = board.contains(document.activeElement) && document.activeElement;
+    const most = limit * 1.25;
+    replace(
+      board,
+      Object.values(plan.candidates).map((one) => {
+        const { memory } = one;
+        const press = names[one.name];
+        press.setAttribute("aria-pressed", String(one.name === shown));
+        const parts = [["st-state", stateOf(memory)], ["st-gathered", memory.gathered], ["st-saved", memory.activations + memory.logits]];
+        const scale = 100 / Math.max(most, memory.total);
+        const bar = h("span", { class: "st-bar", "aria-hidden": "true" }, parts.map(([cls, size]) => h("i", { class: cls, style: { width: `${size * scale}%` } })), h("i", { class: "st-limit", style: { left: `${limit * scale}%` } }));
+        const told = one.name === plan.strategy ? "the tree's end" : one.name === plan.fastest ? "fastest" : "";
+        return h(
+          "tr",
+          { class: one.fits ? "" : "bad" },
+          h("th", { scope: "row" }, press, h("span", { class: "st-degrees" }, describeLayout(one.layout), told && h("b", {}, ` · ${told}`))),
+          h("td", { "data-of": "memory of a GPU" }, h("span", {}, h("b", {}, amount(memory.total)), one.fits ? " fits" : " too much"), bar),
+          h("td", { "data-of": "sent by it in a step" }, amount(one.sent)),
+          h("td", { "data-of": "waiting" }, h("span", { class: "st-one" }, duration(one.exposed)), h("span", { class: "st-part" }, ` ${significant((100 * one.exposed) / one.step)} %`)),
+          h("td", { "data-of": "tokens/s" }, h("span", { class: "st-one" }, speed(one.tokens_per_second).replace(" tokens/s", "")), one.wide && h("span", { class: "st-part" }, " too many replicas")),
+        );
+      }),
+    );
+    if (focused?.isConnected) focused.focus();
+  }
+
+  let queued = false;
+  function draw() {
+    queued = false;
+    const now = setting();
+    Object.values(inputs).forEach((one) => one.refresh());
+    for (const name of PICKS) picks[name].update({ value: String(now[name]) });
+    known.update({ value: modelOf(now) ?? OTHER });
+    card.update({ value: cardOf(now) ?? OTHER });
+    wire.update({ value: wireOf(now) ?? OTHER });
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
+    note.textContent = odd || (PRESETS[preset]?.note ?? "");
+    note.hidden = !note.textContent;
+    const plan = planOf(now);
+    const show = model.get("show");
+    const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
+    walk(plan);
+    compare(plan, shown, ROOM * now.memory_gb * 1e9);
+    const one = plan.candidates[shown];
+    shownTitle.textContent = `In numbers: ${STRATEGIES[shown]}, ${describeLayout(one.layout)}`;
+    about.textContent = ABOUT[shown];
+    answers.draw(rows(now, one));
+    ui.say(describe(now, show, plan));
+    return one;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...ALL, "show"]) ui.on(name, queue);
+
+  const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
+  const copied = () => script(setting(), draw());
+  replace(
+    ui.controls,
+    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+    h(
+      "div",
+      { class: "st-groups" },
+      group("Training", known, inputs.seq, inputs.batch, inputs.global_batch, picks.precision, picks.optimizer, picks.checkpoint, picks.flash),
+      group("Cluster", card, inputs.gpus_per_node, inputs.nodes, wire, inputs.memory_gb, inputs.intra_gb, inputs.inter_gb, inputs.latency_us, inputs.tflops, inputs.utilisation),
+      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, SHAPE.map((name) => inputs[name] ?? picks[name]))),
+    ),
+    h("div", { class: "sc-bar" }, copyButton("Copy as PyTorch", copied), link),
+  );
+  const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
+  replace(
+    ui.stage,
+    h(
+      "div",
+      { class: "sc" },
+      note,
+      h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked, end),
+      h(
+        "div",
+        { class: "sc-box" },
+        h("p", { class: "sc-title" }, "Every candidate"),
+        h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board),
+        h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
+      ),
+      h("div", { class: "sc-box" }, shownTitle, about, answers.node),
+      h("details", { class: "sc-box" }, h("summary", {}, "What is assumed"), h("ul", { class: "st-list" }, ASSUMED.map((line) => h("li", {}, line)))),
+    ),
+  );
+  draw();
+  return ui.cleanup;
+}
+
+export default { render };

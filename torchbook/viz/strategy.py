@@ -1,0 +1,812 @@
+"""StrategyTool: which kind of parallel training a model needs on a cluster, with the numbers that decide.
+
+Bytes, seconds and bytes per second; 1 GB is 10**9 bytes, a bandwidth is that of one direction. Memory is counted by the
+formulas of `torchbook.viz.memory`, rings by those of `torchbook.viz.scaling`. They are estimates for choosing:
+
+- Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.
+- Every collective is a ring, bound by its slowest link. In a group that spans nodes, every member in a node uses a
+  network card of its own, and every round waits once for the latency between nodes; an all-reduce has only as many
+  rounds as NCCL's trees, twice the logarithm of its ranks. Contention and stragglers cost nothing here.
+- Computing runs at one assumed rate, whatever the shapes. Attention is causal and fused.
+- DDP's all-reduce hides behind the backward of the last micro-batch; gathers and reductions of `fully_shard` hide
+  behind the forward and backward of theirs, and in a pipeline, which gathers and reduces once in a step, behind the
+  first forward and the last backward. What tensor, context and pipeline parallelism send hides behind nothing.
+- Pipelines run interleaved 1F1B with up to four model chunks on a GPU; the blocks are dealt out as evenly as possible,
+  and the fullest stage counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from html import escape
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from torchbook.viz import memory
+from torchbook.viz.base import Visualizer, module
+from torchbook.viz.cluster import MIB, Simulation, groups_of, simulate
+from torchbook.viz.memory import ACTIVATION_BYTES, ROOM, SHAPE, STATE_BYTES, Model
+from torchbook.viz.scaling import amount, count, duration, hidden_time, plain, ring_allreduce_time, significant
+
+__all__ = [
+    "Estimate", "Layout", "Memory", "Plan", "Simulation", "Step", "StrategyTool", "Transfer", "candidates",
+    "communication", "compute_flops", "estimate", "groups_of", "memory_per_gpu", "plan", "setting", "simulate",
+]  # fmt: skip
+
+_SETUP = Path(__file__).parent / "src" / "strategy" / "setup.json"
+
+MANY = 128  # GPUs from which on it is asked whether data parallelism keeps them busy
+EXPOSED = 0.1  # of a step: more of it waiting for the network is too much
+CHUNKS = 4  # of the model on each GPU of a pipeline
+WHOLE = {"fp32": 4, "mixed": 4, "bf16": 2}  # bytes of a parameter, its gradient, as they stay
+GATHERED = {"fp32": 4, "mixed": 2, "bf16": 2}  # bytes of a gathered parameter
+UNSHARDED = {"fp32": "fp32", "mixed": "autocast", "bf16": "bf16"}  # names in torchbook.viz.memory
+SHARDED = {"fp32": "fp32", "mixed": "master", "bf16": "bf16"}  # a policy casts inputs too, autocast does not
+STRATEGIES = {
+    "single": "one GPU",
+    "ddp": "DDP",
+    "zero2": "sharded optimizer and gradients (ZeRO-2)",
+    "fsdp": "fully sharded (FSDP, ZeRO-3)",
+    "hsdp": "sharded in a node, replicated over nodes (HSDP)",
+    "cp": "context parallel × FSDP",
+    "tp": "tensor parallel × FSDP",
+    "3d": "3D: tensor × pipeline × data",
+}
+
+
+@cache
+def setup() -> dict[str, Any]:
+    """Fields, choices, cards and presets, which the page reads too; shape and sequence are those of MemoryBudget."""
+    given = json.loads(_SETUP.read_text(encoding="utf-8"))
+    shared = memory.setup()
+    given["fields"] = {**{name: shared["fields"][name] for name in given["shared"]}, **given["fields"]}
+    given["choices"] = {**{name: shared["choices"][name] for name in given["picks"]}, **given["choices"]}
+    given["models"] = {name: shared["models"][name] for name in given["models"]}
+    return given
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How many ways each dimension splits the work; their product is the number of GPUs.
+
+    Neighbouring ranks are tensor parallel, then come context, shards, replicas and, farthest apart, pipeline stages.
+    """
+
+    replicate: int = 1
+    shard: int = 1
+    cp: int = 1
+    tp: int = 1
+    pp: int = 1
+    reshard: bool = True
+
+    @property
+    def world(self) -> int:
+        """GPUs."""
+        return self.replicate * self.shard * self.cp * self.tp * self.pp
+
+    @property
+    def data(self) -> int:
+        """Ways in which the sequences of a step are dealt out."""
+        return self.replicate * self.shard
+
+    @property
+    def fsdp(self) -> int:
+        """Ways in which parameters, gradients and states are cut: context-parallel ranks share them too."""
+        return self.shard * self.cp
+
+
+@dataclass(frozen=True)
+class Share:
+    """Numbers of parameters on one GPU before sharding: its part of its stage."""
+
+    blocks: int
+    block: float
+    matrices: float
+    root: float
+    head: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes on one GPU."""
+
+    parameters: float
+    gradients: float
+    optimizer: float
+    gathered: float
+    activations: float
+    logits: float
+    total: float
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What one GPU sends in one step for one purpose.
+
+    `calls` is how often a collective is called, `size` the bytes of all its tensors together (as in a simulation's
+    `counts` and `payload`), `sent` what one GPU sends for them. `hides` says behind what it can hide: the "forward",
+    the "backward", the "first" micro-batch's forward, the "last" one's backward, or "never".
+    """
+
+    kind: str
+    dim: str
+    ranks: int
+    what: str
+    calls: int
+    size: float
+    sent: float
+    bandwidth: float
+    latency: float
+    seconds: float
+    hides: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a layout needs and how long a step takes."""
+
+    name: str
+    layout: Layout
+    memory: Memory
+    transfers: tuple[Transfer, ...]
+    micros: int
+    sequences: int
+    wide: bool
+    compute: float
+    bubble: float
+    sent: float
+    communication: float
+    hidden: float
+    exposed: float
+    step: float
+    tokens_per_second: float
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """A question of the decision tree, the two numbers that answer it, and the answer."""
+
+    key: str
+    question: str
+    left: float
+    right: float
+    yes: bool
+    compare: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The walk through the tree, where it ends, and all that could be done instead."""
+
+    strategy: str
+    steps: tuple[Step, ...]
+    candidates: dict[str, Estimate]
+    fastest: str
+
+    @property
+    def chosen(self) -> Estimate | None:
+        """What the tree ends at; None where nothing fits."""
+        return self.candidates.get(self.strategy)
+
+
+def setting(model: str | Model = "8b", **choices: Any) -> dict[str, Any]:
+    """A complete setting; what is not given is as in `StrategyTool`.
+
+    Args:
+        model: a shape, or the name of one.
+        **choices: traits of `StrategyTool`: seq, batch, global_batch, precision, nodes, gpus_per_node and others.
+
+    Raises:
+        ValueError: there is no such model or trait.
+    """
+    fields = {name: of["value"] for name, of in {**setup()["fields"], **setup()["choices"]}.items()}
+    for name in choices:
+        if name not in fields:
+            raise ValueError(f"there is no setting {name!r}; there are {', '.join(fields)}")
+    shape = model if isinstance(model, Model) else memory.model_of(model)
+    return {**fields, **asdict(shape), **choices}
+
+
+def shape_of(given: Mapping[str, Any]) -> Model:
+    """The shape of the model in a setting."""
+    return Model(**{name: given[name] for name in SHAPE})
+
+
+def share(model: Model, layout: Layout, last: bool) -> Share:
+    """Parameters of one GPU's part of the first or last stage, before sharding.
+
+    Tensor parallelism splits matrices, the biases of column-wise ones, embedding and head; norms and other biases stay
+    whole. A pipeline gives the embedding to the first stage, head and final norm to the last.
+    """
+    p, h = memory.parameters(model), model.hidden
+    blocks = ceil(model.layers / layout.pp)
+    whole = min(p.biases, 2 * h)  # biases of the row-wise matrices
+    block = (p.attention + p.mlp + p.biases - whole) / layout.tp + whole + p.norms
+    matrices = blocks * (p.attention + p.mlp) / layout.tp
+    embedding = model.vocab * h / layout.tp + model.positions * h
+    head = model.vocab * h / layout.tp
+    if layout.pp == 1:
+        root = embedding + (0 if model.tied else head) + p.final
+    else:
+        root = head + p.final if last else embedding
+    return Share(blocks, block, matrices, root, head, blocks * block + root)
+
+
+def micro_batches(given: Mapping[str, Any], layout: Layout) -> int:
+    """Micro-batches of each replica in one step."""
+    return max(1, ceil(given["global_batch"] / (layout.data * given["batch"])))
+
+
+def chunks(given: Mapping[str, Any], layout: Layout) -> int:
+    """Model chunks that a pipeline puts on each GPU, so that it fills faster."""
+    return min(CHUNKS, ceil(given["layers"] / layout.pp)) if layout.pp > 1 else 1
+
+
+def _stage_memory(given: Mapping[str, Any], layout: Layout, last: bool) -> Memory:
+    model, precision, sharded = shape_of(given), given["precision"], layout.fsdp > 1
+    part = share(model, layout, last)
+    batch, seq, tp = given["batch"], given["seq"] / layout.cp, layout.tp
+    name = SHARDED[precision] if sharded else UNSHARDED[precision]
+    w, g, e = WHOLE[precision], GATHERED[precision], ACTIVATION_BYTES[name]
+    held = w * part.total / layout.fsdp
+    states = memory.optimizer_bytes(part.total, part.matrices, given["optimizer"], STATE_BYTES[name]) / layout.fsdp
+    if not sharded:
+        gathered = memory.autocast_copies(model) / (tp * layout.pp) if precision == "mixed" else 0.0
+    elif layout.pp > 1:
+        gathered = (g + w) * part.total
+    elif layout.reshard:
+        gathered = g * (2 * part.root + 3 * part.block)
+    else:
+        gathered = g * (part.total + part.root + part.block)
+    flash = given["flash"] or layout.cp > 1
+    tokens = batch * seq
+    block = memory.block_activations(model, batch, seq, name, flash) / tp
+    block += tokens * 2 * model.hidden * e * (1 - 1 / tp)
+    start = tokens * model.hidden * memory.stream_bytes(name) / tp
+    flying = 1.0 if last else min(micro_batches(given, layout), layout.pp + (layout.pp - 1) / chunks(given, layout))
+    many = flying * part.blocks
+    saved = many * start + (block - start) if given["checkpoint"] else many * block
+    logits = 0.0
+    if last:
+        saved += memory.activations(replace(model, layers=0), batch, seq, name) / tp
+        logits = memory.logits_bytes(model, batch, seq, name) / tp
+    total = held + held + states + gathered + saved + logits
+    return Memory(held, held, states, gathered, saved, logits, total, total <= ROOM * given["memory_gb"] * 1e9)
+
+
+def memory_per_gpu(given: Mapping[str, Any], layout: Layout) -> Memory:
+    """Bytes on the fullest GPU, by part.
+
+    - parameters, gradients: of this GPU's part, divided by the ranks that shard it;
+    - optimizer: its states, likewise;
+    - gathered: what is whole for a while. `fully_shard` keeps the root's group (embedding, head, final norm) gathered,
+      two blocks (one computes, the next is on its way), and the gradients of the root and of one block until they are
+      reduced; with `reshard_after_forward=False` all blocks. A pipeline keeps its stage's parameters and the sums of
+      their gradients whole until the last micro-batch. Without sharding: the bf16 copies of autocast;
+    - activations, logits: of one micro-batch, or of as many as are in flight in a pipeline.
+
+    Args:
+        given: a setting, from `setting` or `StrategyTool.setting`.
+        layout: the degrees of parallelism.
+    """
+    last = _stage_memory(given, layout, True)
+    if layout.pp == 1:
+        return last
+    first = _stage_memory(given, layout, False)
+    return last if last.total >= first.total else first
+
+
+def compute_flops(given: Mapping[str, Any]) -> float:
+    """FLOPs of forward and backward for one token: 6 for each matrix element, and causal attention.
+
+    With checkpointed blocks their forward runs twice.
+    """
+    model = shape_of(given)
+    p = memory.parameters(model)
+    blocks = 2 * p.matrices + 2 * model.layers * model.hidden * given["seq"]
+    return 3 * (blocks + 2 * model.vocab * model.hidden) + (blocks if given["checkpoint"] else 0)
+
+
+def link(given: Mapping[str, Any], ranks: int, stride: int) -> tuple[float, float]:
+    """Bytes per second, and seconds of latency of a round, of a ring through `ranks` GPUs that are `stride` apart.
+
+    Inside a node it is the node's link. Over nodes, each of the group's members in a node has a network card.
+    """
+    node, inside = given["gpus_per_node"], given["intra_gb"] * 1e9
+    if ranks * stride <= node:
+        return inside, 0.0
+    members = max(1, min(ranks, node // stride))
+    return min(inside, members * given["inter_gb"] * 1e9), given["latency_us"] * 1e-6
+
+
+def communication(given: Mapping[str, Any], layout: Layout) -> tuple[Transfer, ...]:
+    """What the GPU of the fullest stage sends in one step, for each purpose.
+
+    A ring over n ranks sends 2(n − 1)/n of the tensor for an all-reduce, (n − 1)/n for an all-gather or a
+    reduce-scatter. With sequence parallelism tensor parallelism replaces each all-reduce by the other two: as many
+    bytes.
+
+    Args:
+        given: a setting.
+        layout: the degrees of parallelism.
+    """
+    model, precision = shape_of(given), given["precision"]
+    ends = [share(model, layout, last) for last in (True, False)]
+    part = ends[0] if ends[0].total >= ends[1].total else ends[1]
+    micros, tp, cp, fsdp = micro_batches(given, layout), layout.tp, layout.cp, layout.fsdp
+    w, g = WHOLE[precision], GATHERED[precision]
+    found: list[Transfer] = []
+
+    def ring(kind: str, dim: str, ranks: int, stride: int, what: str, calls: int, size: float, hides: str) -> None:
+        if ranks == 1:
+            return
+        reduced = kind == "all-reduce"
+        half = 1.0 if reduced else 0.5
+        speed, latency = link(given, ranks, stride)
+        rounds = 2 * (ranks - 1).bit_length() if reduced else ranks - 1
+        sent = half * ring_allreduce_time(size, ranks, 1.0)
+        seconds = half * ring_allreduce_time(size, ranks, speed) + calls * rounds * latency
+        found.append(Transfer(kind, dim, ranks, what, calls, size, sent, speed, latency, seconds, hides))
+
+    def send(dim: str, ranks: int, stride: int, what: str, calls: int, each: float) -> None:
+        speed, latency = link(given, ranks, stride)
+        size = calls * each
+        seconds = size / speed + calls * latency
+        found.append(Transfer("send", dim, ranks, what, calls, size, size, speed, latency, seconds, "never"))
+
+    whole = w * part.total
+    if fsdp > 1 and layout.pp > 1:
+        ring("all-gather", "shard", fsdp, tp, "parameters of the stage", part.blocks + 1, g * part.total, "first")
+        ring("reduce-scatter", "shard", fsdp, tp, "gradients", part.blocks + 1, whole, "last")
+    elif fsdp > 1:
+        groups, blocks = micros * (part.blocks + 1), micros * part.blocks
+        ring("all-gather", "shard", fsdp, tp, "parameters, forward", groups, micros * g * part.total, "forward")
+        if layout.reshard:
+            again = micros * g * (part.total - part.root)
+            ring("all-gather", "shard", fsdp, tp, "blocks again, backward", blocks, again, "backward")
+        ring("reduce-scatter", "shard", fsdp, tp, "gradients", groups, micros * whole, "backward")
+        shards = micros * whole / fsdp
+        ring("all-reduce", "replicate", layout.replicate, tp * fsdp, "gradient shards", groups, shards, "backward")
+    else:
+        buckets = ceil(whole / (25 * MIB))
+        ring("all-reduce", "replicate", layout.replicate, tp, "gradients", buckets, whole, "last")
+    e = GATHERED[precision]
+    piece = given["batch"] * given["seq"] / cp * model.hidden * e  # of the stream, on its way
+    passes = 3 if given["checkpoint"] else 2
+    edges = 2 if layout.pp == 1 else 1  # the embedding's output, the gradient of the head's input
+    calls = micros * (2 * passes * part.blocks + edges)
+    ring("all-reduce", "tp", tp, 1, "activations", calls, calls * piece, "never")
+    if cp > 1:
+        each = 2 * model.kv_width * e * given["batch"] * given["seq"] / cp / tp
+        send("cp", cp, tp, "keys and values", micros * part.blocks * (passes + 1) * (cp - 1), each)
+    if layout.pp > 1:
+        calls = micros * (2 if layout.pp > 2 or chunks(given, layout) > 1 else 1) * chunks(given, layout)
+        send("pp", layout.pp, layout.world // layout.pp, "activations, their gradients", calls, piece / tp)
+    return tuple(found)
+
+
+def estimate(given: Mapping[str, Any], layout: Layout, name: str = "") -> Estimate:
+    """Memory, communication and time of one layout.
+
+    Args:
+        given: a setting.
+        layout: the degrees of parallelism.
+        name: what to call it.
+    """
+    held, transfers, micros = memory_per_gpu(given, layout), communication(given, layout), micro_batches(given, layout)
+    sequences = layout.data * given["batch"] * micros
+    tokens = sequences * given["seq"]
+    rate = layout.world * given["tflops"] * 1e12 * given["utilisation"] / 100
+    compute = tokens * compute_flops(given) / rate
+    fullest = ceil(given["layers"] / layout.pp) * layout.pp / given["layers"]
+    bubble = compute * (fullest * (1 + (layout.pp - 1) / (micros * chunks(given, layout))) - 1)
+    backward = 3 / 4 if given["checkpoint"] else 2 / 3
+    forward, one = 1 - backward, compute / micros
+    behind = {"forward": (compute, forward), "backward": (compute, backward), "first": (one, forward),
+              "last": (one, backward)}  # fmt: skip
+    hidden = exposed = 0.0
+    for hides in ("forward", "backward", "first", "last", "never"):
+        seconds = sum(t.seconds for t in transfers if t.hides == hides)
+        some = hidden_time(seconds, behind[hides][0], 1, behind[hides][1]) if hides in behind else 0.0
+        hidden, exposed = hidden + some, exposed + (seconds - some)
+    step = compute + bubble + exposed
+    wide = layout.data * given["batch"] > given["global_batch"]
+    return Estimate(
+        name, layout, held, transfers, micros, sequences, wide, compute, bubble, sum(t.sent for t in transfers),
+        hidden + exposed, hidden, exposed, step, tokens / step, held.fits,
+    )  # fmt: skip
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(2, n + 1) if n % d == 0]
+
+
+def tensor_degrees(given: Mapping[str, Any]) -> list[int]:
+    """Degrees of tensor parallelism: inside a node, and whole heads for every GPU."""
+    heads = given["heads"], given["kv_heads"]
+    return [d for d in _divisors(given["gpus_per_node"]) if d <= 64 and not heads[0] % d and not heads[1] % d]
+
+
+def context_degrees(given: Mapping[str, Any]) -> list[int]:
+    """Degrees of context parallelism: powers of two that cut sequence and cluster evenly."""
+    world = given["gpus_per_node"] * given["nodes"]
+    return [d for d in (2, 4, 8, 16, 32, 64, 128, 256) if not world % d and not given["seq"] % (2 * d)]
+
+
+def _split(world: int, dim: str, degree: int) -> Layout:
+    rest = world // degree
+    return Layout(shard=rest, cp=degree) if dim == "cp" else Layout(shard=rest, tp=degree)
+
+
+def _layouts_3d(given: Mapping[str, Any], cp: int) -> Iterator[Layout]:
+    world = given["gpus_per_node"] * given["nodes"]
+    for tp in tensor_degrees(given):
+        for pp in (2, 4, 8, 16, 32, 64):
+            if world % (cp * tp * pp) or pp > given["layers"]:
+                continue
+            data = world // (cp * tp * pp)
+            yield Layout(shard=data, cp=cp, tp=tp, pp=pp, reshard=False)
+
+
+def _better(a: Estimate, b: Estimate | None) -> bool:
+    """Is a better than b: it fits, it is not too wide, it is faster; of those that do not fit, the smaller."""
+    if b is None or a.fits != b.fits:
+        return b is None or a.fits
+    if not a.fits:
+        return a.memory.total < b.memory.total
+    if a.wide != b.wide:
+        return b.wide
+    return a.tokens_per_second > b.tokens_per_second
+
+
+def candidates(given: Mapping[str, Any]) -> dict[str, Estimate]:
+    """Every strategy that the cluster allows: the smallest degree that fits, in 3D the fastest degrees.
+
+    3D splits the sequence too only if nothing else fits. Replicas should not be more than the sequences of a step.
+    """
+    world, node = given["gpus_per_node"] * given["nodes"], given["gpus_per_node"]
+    found = {"single": estimate(given, Layout(), "single")}
+    if world == 1:
+        return found
+    layouts = {
+        "ddp": Layout(replicate=world),
+        "zero2": Layout(shard=world, reshard=False),
+        "fsdp": Layout(shard=world),
+    }
+    if given["nodes"] > 1 and node > 1:
+        layouts["hsdp"] = Layout(replicate=given["nodes"], shard=node)
+    for name, layout in layouts.items():
+        found[name] = estimate(given, layout, name)
+    for name, degrees in (("cp", context_degrees(given)), ("tp", tensor_degrees(given))):
+        best: Estimate | None = None
+        for degree in degrees:
+            one = estimate(given, _split(world, name, degree), name)
+            if best is None or not best.fits or (one.fits and best.wide and not one.wide):
+                best = one
+        if best:
+            found[name] = best
+    best = None
+    for cp in [1, *context_degrees(given)]:
+        for layout in _layouts_3d(given, cp):
+            one = estimate(given, layout, "3d")
+            if _better(one, best):
+                best = one
+        if best and best.fits and not best.wide:
+            break
+    if best:
+        found["3d"] = best
+    return found
+
+
+def plan(given: Mapping[str, Any]) -> Plan:
+    """Walk the decision tree, one question after the other, each answered by two numbers.
+
+    Args:
+        given: a setting, from `setting` or `StrategyTool.setting`.
+
+    Example:
+        >>> plan(setting("8b", gpus_per_node=8)).strategy
+        'zero2'
+    """
+    every = candidates(given)
+    steps: list[Step] = []
+    strategy = _walk(given, every, steps)
+    fastest: Estimate | None = None
+    for one in every.values():
+        if one.fits and _better(one, fastest):
+            fastest = one
+    return Plan(strategy, tuple(steps), every, fastest.name if fastest else "none")
+
+
+def _walk(given: Mapping[str, Any], every: dict[str, Estimate], steps: list[Step]) -> str:
+    world = given["gpus_per_node"] * given["nodes"]
+    limit = ROOM * given["memory_gb"] * 1e9
+
+    def ask(key: str, question: str, left: float, right: float, yes: bool, compare: str, told: str) -> bool:
+        steps.append(Step(key, question, left, right, yes, compare, told))
+        return yes
+
+    def fits(key: str, question: str, one: Estimate, told: str) -> bool:
+        size = one.memory.total
+        compare = f"{amount(size)} {'≤' if one.fits else '>'} {amount(limit)}"
+        return ask(key, question, size, limit, one.fits, compare, told)
+
+    def split(name: str, question: str) -> bool:
+        one = every.get(name)
+        if one is None:
+            told = "Heads, sequence or blocks cannot be cut evenly over these GPUs."
+            return ask(name, question, 0.0, limit, False, "none", told)
+        return fits(name, question, one, f"{describe_layout(one.layout)}; {_sums(one.memory)}.")
+
+    against = f"{plain(100 * ROOM)} % of {plain(given['memory_gb'])} GB are counted on."
+    alone = every["single" if world == 1 else "ddp"]
+    told = f"{_sums(alone.memory)}; {against} The data set does not count: a batch is on the GPU, the data are not."
+    if fits("fits", "Does it all fit on one GPU?", alone, told):
+        return alone.name
+    if world == 1:
+        return "none"
+    one = every["zero2"]
+    question = f"With gradients and optimizer states sharded over {world} GPUs?"
+    if fits("barely", question, one, f"{_sums(one.memory)}; the parameters are whole from forward to backward."):
+        return "zero2"
+    single, one = every["single"].memory, every["fsdp"]
+    state = single.parameters + single.gradients + single.optimizer
+    told = f"{_sums(one.memory)}; the whole state, {amount(state)}, would fill {ceil(state / limit)} GPUs."
+    if fits("shard", "With the parameters sharded too?", one, told):
+        now = "fsdp"
+    else:
+        held = memory_per_gpu({**given, "batch": 1}, Layout(shard=world))
+        saved = held.activations + held.logits
+        long = saved > limit
+        told = "Activations and logits of a single sequence, with nothing else on the GPU."
+        compare = f"{amount(saved)} {'>' if long else '≤'} {amount(limit)}"
+        ask("sequence", "Is one sequence too long for a GPU?", saved, limit, long, compare, told)
+        wide = ("tp", "With every layer split over GPUs of a node?")
+        parts = ("cp", "With the sequence split over GPUs?")
+        tried = (parts, wide) if long else (wide, parts)
+        stages = ("3d", "With layers split and pipeline stages?")
+        now = next((name for name, question in (*tried, stages) if split(name, question)), "none")
+        if now in ("none", "3d"):
+            return now
+    spread = world >= MANY and given["nodes"] > 1
+    told = f"{given['nodes']} node{'s' * (given['nodes'] != 1)}; with fewer than {MANY} GPUs nothing more is asked."
+    compare = f"{world} {'≥' if world >= MANY else '<'} {MANY}"
+    if not ask("many", "Hundreds of GPUs over nodes?", world, MANY, spread, compare, told):
+        return now
+    one, other = every[now], every.get("3d")
+    part = one.exposed / one.step
+    told = f"{one.layout.data * given['batch']} sequences at once, {given['global_batch']} wanted in a step; "
+    told += f"{duration(one.exposed)} of {duration(one.step)} is waiting for the network."
+    compare = f"{significant(100 * part)} % waiting{', too many replicas' * one.wide}"
+    slow = one.wide or part > EXPOSED
+    if not ask("busy", "Are there too many replicas, or do they wait?", part, EXPOSED, slow, compare, told):
+        return now
+    if other is None:
+        return now
+    yes = other.fits and _better(other, one)
+    rates = other.tokens_per_second, one.tokens_per_second
+    compare = f"{speed(rates[0])}, not {speed(rates[1])}"
+    told = f"{describe_layout(other.layout)}; {_sums(other.memory)}."
+    return "3d" if ask("3d", "Is it better with pipeline stages?", *rates, yes, compare, told) else now
+
+
+def _sums(held: Memory) -> str:
+    state = held.parameters + held.gradients + held.optimizer
+    return (
+        f"{amount(state)} of state, {amount(held.gathered)} gathered or cast, {amount(held.activations)} of "
+        f"activations, {amount(held.logits)} of logits"
+    )
+
+
+def speed(tokens_per_second: float) -> str:
+    """Tokens per second, with three digits."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if tokens_per_second >= size:
+            return f"{significant(tokens_per_second / size)} {unit} tokens/s"
+    return f"{significant(tokens_per_second)} tokens/s"
+
+
+NAMES = {"pp": "pipeline", "replicate": "replicas", "shard": "shards", "cp": "context", "tp": "tensor"}
+
+
+def describe_layout(layout: Layout) -> str:
+    """The degrees that are more than one, outermost first."""
+    degrees = {"pp": layout.pp, "replicate": layout.replicate, "shard": layout.shard, "cp": layout.cp, "tp": layout.tp}
+    return " × ".join(f"{n} {NAMES[name]}" for name, n in degrees.items() if n > 1) or "one GPU"
+
+
+class StrategyTool(Visualizer):
+    """The decision tree of parallel training with its numbers: each question, its answer, and every other candidate.
+
+    For the chosen strategy and for each other one: memory of a GPU by part, bytes that it sends for each collective,
+    time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
+
+    Args:
+        preset: name of a ready state: "gpt2", "1b", "8b", "long", "70b", "wide" or "405b"; other arguments change it.
+        model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
+        card: name of a GPU that sets memory, link and peak: "h200", "h100", "a100" or "rtx4090".
+        layers, hidden, heads, kv_heads, ffn, vocab, positions, style, tied: the shape, as in `MemoryBudget`.
+        seq: tokens of a sequence.
+        batch: sequences of a micro-batch, on one replica.
+        global_batch: sequences of a step, on all replicas; micro-batches are accumulated until it is reached.
+        precision: "fp32", "mixed" (float32 weights and states; DDP under bf16 autocast, `fully_shard` with
+            `MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)`) or "bf16".
+        optimizer: "adamw", "adamw8", "momentum" or "sgd".
+        flash: attention is one fused kernel.
+        checkpoint: blocks are checkpointed.
+        gpus_per_node, nodes: the cluster.
+        memory_gb: memory of a GPU in GB of 10**9 bytes.
+        intra_gb: GB/s of a GPU's link inside its node, one direction.
+        inter_gb: GB/s of a GPU's share of the network between nodes, one direction.
+        latency_us: microseconds of a round between nodes.
+        tflops: peak of a GPU at this precision, TFLOP/s.
+        utilisation: per cent of it that is reached while it computes.
+        show: name of the candidate whose parts are shown; empty for the one that the tree ends at.
+        link: name of the figure in links, unique on the page.
+
+    Raises:
+        ValueError: there is no such preset, model or card.
+        traitlets.TraitError: a number is out of its range.
+
+    Example:
+        >>> StrategyTool(preset="70b").plan.strategy
+        'fsdp'
+    """
+
+    _esm = module("strategy")
+
+    layers = traitlets.Int(32, help="Number of blocks.").tag(sync=True)
+    hidden = traitlets.Int(4096, help="Width of the residual stream.").tag(sync=True)
+    heads = traitlets.Int(32, help="Heads of queries.").tag(sync=True)
+    kv_heads = traitlets.Int(8, help="Heads of keys and values.").tag(sync=True)
+    ffn = traitlets.Int(14336, help="Inner width of the MLP.").tag(sync=True)
+    vocab = traitlets.Int(128256, help="Number of tokens.").tag(sync=True)
+    positions = traitlets.Int(0, help="Learned positions.").tag(sync=True)
+    style = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
+    tied = traitlets.Bool(False, help="The head shares the embedding's weights.").tag(sync=True)
+    seq = traitlets.Int(2048, help="Tokens of a sequence.").tag(sync=True)
+    batch = traitlets.Int(1, help="Sequences of a micro-batch.").tag(sync=True)
+    global_batch = traitlets.Int(64, help="Sequences of a step.").tag(sync=True)
+    precision = traitlets.Enum(("fp32", "mixed", "bf16"), "mixed", help="Of weights and computing.").tag(sync=True)
+    optimizer = traitlets.Enum(("adamw", "adamw8", "momentum", "sgd"), "adamw", help="Whose states.").tag(sync=True)
+    flash = traitlets.Bool(True, help="Attention is one fused kernel.").tag(sync=True)
+    checkpoint = traitlets.Bool(False, help="Blocks are checkpointed.").tag(sync=True)
+    gpus_per_node = traitlets.Int(8, help="GPUs in a node.").tag(sync=True)
+    nodes = traitlets.Int(1, help="Number of nodes.").tag(sync=True)
+    memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
+    intra_gb = traitlets.Float(450.0, help="Link inside a node, one direction, GB/s.").tag(sync=True)
+    inter_gb = traitlets.Float(50.0, help="Link between nodes for one GPU, one direction, GB/s.").tag(sync=True)
+    latency_us = traitlets.Float(5.0, help="Of a round between nodes, microseconds.").tag(sync=True)
+    tflops = traitlets.Float(989.0, help="Peak of a GPU, TFLOP/s.").tag(sync=True)
+    utilisation = traitlets.Float(50.0, help="Per cent of it reached while computing.").tag(sync=True)
+    show = traitlets.Enum(("", *STRATEGIES), "", help="The candidate that is shown in detail.").tag(sync=True)
+
+    def __init__(
+        self, *, preset: str | None = None, model: str | None = None, card: str | None = None, **traits: Any
+    ) -> None:
+        given: dict[str, Any] = {}
+        if preset is not None:
+            of = _named(setup()["presets"], preset, "preset")
+            given |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
+        if model is not None:
+            given |= _named(setup()["models"], model, "model")["shape"]
+        if card is not None:
+            given |= _named(setup()["cards"], card, "card")["set"]
+        super().__init__(**{**given, **traits})
+        self.observe(self._follow, [*setup()["fields"], *setup()["choices"], "show"])
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """The numbers and choices that are put in."""
+        return {name: getattr(self, name) for name in [*setup()["fields"], *setup()["choices"]]}
+
+    @property
+    def plan(self) -> Plan:
+        """The walk through the tree and every candidate."""
+        return plan(self.setting)
+
+    @traitlets.validate(*setup()["fields"])
+    def _check(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        of = setup()["fields"][name]
+        if not of["low"] <= value <= of["high"]:
+            kind = "a whole number" if of["whole"] else "a number"
+            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
+        return value
+
+    def _follow(self, change: Any = None) -> None:
+        self.words = self._describe()
+        self.picture = self._draw()
+
+    def _describe(self) -> str:
+        return describe(self.setting, self.show)
+
+    def _draw(self) -> str:
+        return _picture(self.setting, self.words)
+
+
+def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
+    found = where.get(name.replace("_", "-"))
+    if found is None:
+        raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
+    return found
+
+
+def describe(given: Mapping[str, Any], show: str = "") -> str:
+    """The setting, the walk and its end in sentences."""
+    all_of = plan(given)
+    world = given["gpus_per_node"] * given["nodes"]
+    many = f"{world} GPUs in {given['nodes']} node{'s' * (given['nodes'] != 1)}" if world > 1 else "one GPU"
+    size = count(round(memory.parameters(shape_of(given)).total))
+    text = f"{size} parameters on {many}. "
+    text += " ".join(f"{s.question} {'Yes' if s.yes else 'No'}, {s.compare}." for s in all_of.steps)
+    chosen = all_of.chosen
+    if chosen is None:
+        text += " The tree ends with nothing that fits."
+    else:
+        text += f" The tree ends at {STRATEGIES[chosen.name]}: {_told(chosen)}."
+    if all_of.fastest not in ("none", all_of.strategy):
+        text += f" By these estimates {STRATEGIES[all_of.fastest]} is faster."
+    shown = all_of.candidates.get(show)
+    if shown is not None and show != all_of.strategy:
+        text += f" Shown instead is {STRATEGIES[show]}: {_told(shown)}."
+    return text
+
+
+def _told(one: Estimate) -> str:
+    return (
+        f"{describe_layout(one.layout)}, {amount(one.memory.total)} on each GPU, which "
+        f"{'fits' if one.fits else 'does not fit'}; {amount(one.sent)} sent by each GPU in a step of "
+        f"{duration(one.step)}, {duration(one.exposed)} of it waiting; {speed(one.tokens_per_second)}"
+    )
+
+
+def _picture(given: Mapping[str, Any], words: str) -> str:
+    """Static drawing: the questions with their answers, then every candidate's memory against the limit."""
+    all_of = plan(given)
+    limit = ROOM * given["memory_gb"] * 1e9
+    wide, y = 620, 16
+    parts: list[str] = []
+
+    def text(x: float, label: str, more: str = "") -> None:
+        parts.append(f'<text x="{x:g}" y="{y}"{more}>{escape(label)}</text>')
+
+    bold = ' font-weight="700"'
+    for step in all_of.steps:
+        text(0, f"{step.question}")
+        text(wide, f"{'yes' if step.yes else 'no'}: {step.compare}", f' text-anchor="end"{bold}')
+        y += 22
+    chosen = all_of.chosen
+    end = f"{STRATEGIES[chosen.name]}: {describe_layout(chosen.layout)}" if chosen else "nothing fits"
+    text(0, f"→ {end}", bold)
+    y += 26
+    left, bar = 250.0, 180.0
+    for one in all_of.candidates.values():
+        size = min(one.memory.total / limit, 1.15) * bar
+        text(0, STRATEGIES[one.name].split(" (")[0].split(" over")[0], bold if one is chosen else "")
+        parts.append(
+            f'<rect x="{left}" y="{y - 12}" width="{max(size, 1):.1f}" height="15" stroke="currentColor" '
+            f'fill-opacity="{".2" if one.fits else ".6"}"/>'
+        )
+        text(left + 1.15 * bar + 10, f"{amount(one.memory.total)}{'' if one.fits else ', too much'}")
+        y += 22
+    top = y - 22 * len(all_of.candidates) - 14
+    parts.append(
+        f'<path d="M{left + bar:.1f} {top}V{y - 8}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
+    )
+    text(left + bar, f"{amount(limit)}: {plain(100 * ROOM)} % of a GPU (dashed)", ' text-anchor="middle"')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {wide} {y + 8}" '
+        f'style="max-width:min(100%,{wide}px);height:auto" font-family="system-ui,sans-serif" '
+        f'font-size="13" fill="currentColor" aria-label="{escape(words)}">{"".join(parts)}</svg>'
+    )
