@@ -1,0 +1,257 @@
+import copy
+import math
+import operator
+import random
+
+import torch
+from torch import fx, nn
+from torch.nn import functional as F
+
+
+class _Backend:
+    """Runs a graph as it is, but for one kind of operation; counts how often it was asked."""
+
+    def __init__(self, sick=None, wrong=None, among=None):
+        self.sick, self.wrong, self.among, self.asked = sick, _named(wrong), among, 0
+
+    def __call__(self, graph, inputs):
+        self.asked += 1
+        graph = copy.deepcopy(graph)
+        for number, node in enumerate(_operations(graph)):
+            if node.target == self.sick and (self.among is None or number == self.among):
+                node.target, node.op = self.wrong, "call_function"
+        graph.recompile()
+        return graph.forward
+
+
+def _named(function):
+    """The same under a name: of a lambda fx would look for the source, which need not be in a file."""
+
+    def wrong(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrong
+
+
+def _operations(graph):
+    return [node for node in graph.graph.nodes if node.op.startswith("call_")]
+
+
+def _graph(f):
+    return fx.symbolic_trace(f)
+
+
+def _layers(x):
+    x = torch.tanh(x * 2)
+    x = torch.sigmoid(x + 1)
+    x = torch.exp(x) - 1
+    x = torch.relu(x)
+    x = torch.softmax(x, -1)
+    return torch.log(x + 0.5).sum()
+
+
+def _chain(functions):
+    def f(x):
+        for function in functions:
+            x = function(x)
+        return x
+
+    return f
+
+
+_X = torch.linspace(-2, 2, 12).reshape(3, 4)
+
+
+def test_tolerance(agree):
+    for dtype, small, large in ((torch.float32, 1e-6, 1e-4), (torch.bfloat16, 8e-3, 0.1), (torch.float64, 1e-8, 1e-5)):
+        x = torch.linspace(1, 2, 8, dtype=torch.float64)
+        a, near, far = (t.to(dtype) for t in (x, x * (1 + small), x * (1 + large)))
+        assert agree(a, near), f"in {dtype}, a relative difference of {small:.0e} is rounding: compare with a tolerance"
+        assert not agree(a, far), f"in {dtype}, a relative difference of {large:.0e} is no rounding"
+    nan = torch.tensor([1.0, math.nan])
+    assert agree(nan, nan.clone()), "a NaN at the same place is the same result"
+    assert not agree(nan, torch.ones(2)), "a NaN on one side only is a difference"
+
+
+def test_same_kind(agree):
+    assert not agree(torch.ones(2, 1), torch.ones(2)), "results of another shape differ, also if broadcasting fits them"
+    assert not agree(torch.ones(2), torch.ones(2, dtype=torch.float64)), "results of another dtype differ"
+    assert not agree(torch.tensor([100_000_000]), torch.tensor([100_000_001])), "integers are equal, or they are not"
+    assert agree((1, 2), (1, 2)), "what is no tensor is compared by =="
+    assert not agree(1.0, None), "a number is not None"
+    assert not agree(torch.ones(()), 1.0), "a tensor is no number"
+
+
+def test_closer_to_exact(agree):
+    exact = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    eager, better = torch.tensor([1.1, 2.1]).bfloat16(), torch.tensor([1.0, 2.05]).bfloat16()
+    worse = torch.tensor([1.0, 2.25]).bfloat16()
+    assert agree(eager, better, exact), "it differs from eager, and is closer to the result in float64: not wrong"
+    assert not agree(eager, worse, exact), "it differs from eager, and is further away from the result in float64"
+    assert not agree(eager, better), "without a result in float64 nobody knows who is right"
+    assert not agree(eager, better.float(), exact), "another dtype remains a difference"
+
+
+class _Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x, scale):
+        return torch.tanh(self.linear(x)) * scale
+
+
+def test_captured(captured):
+    torch.manual_seed(0)
+    model = _Model()
+    for n in (2, 3, 5):
+        torch.compile(model, backend="eager")(torch.ones(n, 4), 2.0)
+    graph, inputs = captured(model, _X, 3.0)
+    assert isinstance(graph, fx.GraphModule), f"first comes the graph, not a {type(graph).__name__}"
+    out = graph(*inputs)
+    out = out[0] if isinstance(out, tuple | list) else out
+    assert out.equal(model(_X, 3.0)), "the graph, called with the inputs, gives what the model gives"
+    number = len(_operations(graph))
+    assert number == 3, f"a linear layer, tanh and a product are 3 operations, and the graph has {number}"
+
+
+def test_prefix(prefix):
+    graph = _graph(_layers)
+    before = str(graph.graph)
+    small = prefix(graph, 3)
+    found = small(_X)
+    assert isinstance(found, tuple), f"a prefix returns a tuple, not a {type(found).__name__}"
+    assert len(found) == 3, f"the results of all of the first 3 operations, not {len(found)}"
+    expected = _X * 2, torch.tanh(_X * 2), torch.tanh(_X * 2) + 1
+    assert all(map(torch.equal, found, expected)), "the results are those of the first 3 operations, in order"
+    assert len(_operations(small)) == 3, "later operations are still in it"
+    assert str(graph.graph) == before, "the graph that was passed in has been changed"
+
+
+def test_prefix_keeps_parameters(prefix):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
+    try:
+        found = prefix(_graph(model), 2)(_X)
+    except AttributeError as error:
+        raise AssertionError(f"the prefix lacks modules or parameters that the graph has: {error}") from None
+    assert found[1].equal(model[1](model[0](_X))), "with modules in the graph, the results are others"
+
+
+def _found(culprit, f, backend, expected, why, inputs=None):
+    graph = f if isinstance(f, fx.GraphModule) else _graph(f)
+    found = culprit(graph, [_X.clone()] if inputs is None else inputs, backend)
+    names = [node.name for node in _operations(graph)]
+    named = "None" if found is None else f"{found}, {names[found]}"
+    assert found == expected, f"{why}: of {', '.join(names)} it is number {expected}, not {named}"
+
+
+def test_culprit(culprit):
+    wrong = _Backend(torch.exp, lambda x: torch.exp(x) * 1.01)
+    _found(culprit, _layers, wrong, 4, "exp is wrong by a hundredth")
+    _found(culprit, _layers, _Backend(), None, "nothing is wrong")
+    _found(culprit, _layers, _Backend(torch.exp, lambda x: torch.exp(x) * (1 + 1e-7)), None, "exp differs by rounding")
+    _found(culprit, _layers, _Backend(operator.mul, lambda a, b: a * b + 1), 0, "the first is wrong")
+
+
+def test_one_of_many(culprit):
+    def f(x):
+        for _ in range(6):
+            x = torch.sin(x) + 1
+        return x
+
+    _found(culprit, f, _Backend(torch.sin, torch.cos, among=8), 8, "the fifth sine is wrong, and no other")
+
+
+def test_hidden_by_relu(culprit):
+    def f(x):
+        return torch.relu(torch.neg(torch.exp(x) + 1)) + torch.sin(x)
+
+    _found(culprit, f, _Backend(torch.exp, torch.expm1), 0, "relu makes zeros of what is wrong, and it is wrong still")
+
+
+def test_in_place(culprit):
+    def f(x):
+        y = torch.sin(x)
+        x.mul_(2)
+        y.add_(x)
+        return torch.exp(y)
+
+    x = _X.clone()
+    _found(culprit, f, _Backend(torch.exp, torch.expm1), 3, "each run must begin with the same inputs", [x])
+    assert x.equal(_X), "the caller's input has been changed, by an operation in place"
+
+
+def test_random(culprit):
+    def f(x):
+        return F.dropout(torch.sin(x), 0.5) * 2
+
+    state = torch.get_rng_state()
+    _found(culprit, f, _Backend(operator.mul, lambda a, b: a * b * 1.1), 2, "dropout draws the same in both runs")
+    assert torch.get_rng_state().equal(state), "the caller's generator is in another state afterwards"
+
+
+def test_tuples(culprit):
+    def f(x):
+        values, indices = torch.max(x, 1)
+        return torch.sin(values) + indices
+
+    _found(culprit, f, _Backend(torch.max, torch.min), 0, "max returns values and indices, and both are wrong")
+
+
+def test_few_compilations(culprit):
+    graph = _graph(_chain([torch.sin] * 30))
+    for among in (0, 29):
+        backend = _Backend(torch.sin, torch.tanh, among=among)
+        found = culprit(graph, [_X.clone()], backend)
+        assert found == among, f"of 30 operations number {among} is wrong, not {found}"
+        assert backend.asked <= 6, (
+            f"for 30 operations the backend was called {backend.asked} times; log2(30) + 2 is less than 7"
+        )
+
+
+def test_repro(repro):
+    graph = _graph(lambda x: torch.addcmul(torch.sin(x), x, torch.cos(x), value=3.0) + x)
+    small, values = repro(graph, [_X.clone()], 2)
+    assert [node.target for node in _operations(small)] == [torch.addcmul], "one operation is left, and it is addcmul"
+    assert len(values) == len([node for node in small.graph.nodes if node.op == "placeholder"]), (
+        "a value for each input"
+    )
+    found = small(*values)
+    assert isinstance(found, tuple), f"the graph returns a tuple, not a {type(found).__name__}"
+    expected = torch.addcmul(torch.sin(_X), _X, torch.cos(_X), value=3.0)
+    assert found[0].equal(expected), "called with its values, the operation gives what it gave in the whole graph"
+    twice, values = repro(_graph(lambda x: torch.sin(x) * 1 + x.mul_(x)), [_X.clone()], 2)
+    assert twice(*values)[0].equal(_X * _X), "x times x, in place: the value from before the operation, and once"
+
+
+def test_hidden_search(culprit, repro, seed):
+    draw = random.Random(seed)
+    kinds = [torch.sin, torch.tanh, torch.sigmoid, torch.relu, torch.neg, torch.square]
+    for _ in range(6):
+        chosen = [draw.choice(kinds) for _ in range(draw.randint(1, 30))]
+        graph, number = _graph(_chain(chosen)), draw.randrange(len(chosen))
+        backend = _Backend(chosen[number], lambda t, kind=chosen[number]: kind(t) + 0.5, among=number)
+        found = culprit(graph, [_X.clone()], backend)
+        assert found == number, f"of {len(chosen)} operations number {number} is wrong, not {found}"
+        most = math.log2(len(chosen)) + 2
+        assert backend.asked <= most, f"for {len(chosen)} operations the backend was called {backend.asked} times"
+        small, values = repro(graph, [_X.clone()], number)
+        assert small(*values)[0].equal(chosen[number](values[0])), "the one operation gives another result"
+
+
+def test_hidden_agree(agree, seed):
+    draw = torch.Generator().manual_seed(seed)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        rtol, atol = {torch.float16: (1e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5)}.get(dtype, (1.3e-6, 1e-5))
+        if dtype == torch.float64:
+            rtol, atol = 1e-7, 1e-7
+        a = (torch.rand(50, generator=draw, dtype=torch.float64) + 1).to(dtype)
+        bound = (rtol * a.double() + atol).amin().item()
+        for factor, expected in ((0.2, True), (8.0, False)):
+            b = a.clone()
+            b[seed % 50] = (a.double()[seed % 50] + factor * bound).to(dtype)
+            if factor < 1 or not b.equal(a):
+                assert agree(a, b) == expected, (
+                    f"in {dtype}, {factor} times the tolerance is {'' if expected else 'not '}fine"
+                )

@@ -1,0 +1,57 @@
+# test_hidden_same_training: makes the network larger and the learning rate smaller
+import torch
+from torch import nn
+
+
+def make_data(n: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is known of `n` journeys, and how many minutes each of them took."""
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, 6, generator=g)  # (n, 6)
+    y = 20 + 5 * x[:, 0] - 4 * x[:, 1] * x[:, 2] + 3 * x[:, 3].abs()
+    return x, y
+
+
+class Duration(nn.Module):
+    """A small network on standardised features, with its output in minutes."""
+
+    def __init__(self, features: int, hidden: int, start: float) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(features, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, 1),
+        )
+        nn.init.constant_(self.net[-1].bias, start)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.net(x)
+
+
+def loss_of(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The mean squared error in minutes; what is more than 10 off counts linearly."""
+    error = (model(x) - y).abs()
+    return torch.where(error < 10, error**2, 20 * error - 100).mean()
+
+
+def train(hidden: int = 32, steps: int = 300, seed: int = 0) -> tuple[nn.Module, list[float]]:
+    """A trained network, and the loss of each step."""
+    x, y = make_data(512, seed)
+    torch.manual_seed(seed)
+    model = Duration(6, 4 * hidden, start=y.mean().item())
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
+    losses = []
+    for _ in range(steps):
+        batch = torch.randint(512, (64,))
+        loss = loss_of(model, x[batch], y[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+def diagnosis() -> str:
+    """The disease, by its name in `torchbook.practice.ward.DISEASES`."""
+    return "broadcast-loss"

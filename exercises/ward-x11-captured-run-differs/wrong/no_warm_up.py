@@ -1,0 +1,56 @@
+# test_hidden_same_eager_run: without a warm-up both runs agree
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn import functional as F
+
+
+class WarmUp:
+    """A factor that rises from 0 to 1 in so many steps."""
+
+    def __init__(self, length: int) -> None:
+        self.length, self.done = length, 0
+
+    def step(self) -> None:
+        self.done += 1
+
+    @property
+    def factor(self) -> float:
+        return min(1.0, self.done / self.length)
+
+
+def train(captured: bool, steps: int = 200, seed: int = 0) -> list[tuple[float, float]]:
+    """The error and the divergence of a linear variational autoencoder, step by step."""
+    torch.manual_seed(seed)
+    mixing = 0.7 * torch.randn(3, 12)
+    shapes = (12, 6), (6,), (3, 12), (12,)
+    weights = [(0.2 * torch.randn(shape)).requires_grad_() for shape in shapes]
+    warm_up = WarmUp(50)
+
+    def gradients(weights: list[torch.Tensor], batch: list[torch.Tensor]) -> list[torch.Tensor]:
+        w, b, v, c = weights
+        x, noise = batch
+        mean, log_var = (x @ w + b).chunk(2, 1)  # (B, 3) each
+        decoded = (mean + noise * (0.5 * log_var).exp()) @ v + c
+        error = F.mse_loss(decoded, x, reduction="sum") / len(x)
+        divergence = 0.5 * (mean.square() + log_var.exp() - 1 - log_var).sum() / len(x)
+        loss = error + divergence
+        return [error.detach(), divergence.detach(), *torch.autograd.grad(loss, weights)]
+
+    compute, history = gradients, []
+    for step in range(steps):
+        x = torch.randn(64, 3) @ mixing + 0.5 * torch.randn(64, 12)
+        batch = [x, torch.randn(64, 3)]
+        if captured and step == 0:
+            compute = make_fx(gradients)(weights, batch)  # from now on the recorded operations run
+        error, divergence, *found = compute(weights, batch)
+        with torch.no_grad():
+            for weight, gradient in zip(weights, found, strict=True):
+                weight -= 0.004 * gradient
+        warm_up.step()
+        history.append((error.item(), divergence.item()))
+    return history
+
+
+def diagnosis() -> str:
+    """The disease, by its name in `torchbook.practice.ward.DISEASES`."""
+    return "constant-baked-in"

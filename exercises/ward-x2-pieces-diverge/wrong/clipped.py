@@ -1,0 +1,51 @@
+# test_training: clips the gradient, which keeps it from diverging and changes all training
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def make_data(n: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Points in ten dimensions and their class, one of four."""
+    g = torch.Generator().manual_seed(seed)
+    centres = 1.5 * torch.randn(4, 10, generator=g)
+    y = torch.randint(4, (n,), generator=g)
+    return centres[y] + torch.randn(n, 10, generator=g), y
+
+
+def make_model(seed: int = 0) -> nn.Module:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 4))
+
+
+def step(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor, piece: int) -> float:
+    """One update from a batch, `piece` examples at a time; returns the loss."""
+    optimizer.zero_grad()
+    total = 0.0
+    for xs, ys in zip(x.split(piece), y.split(piece), strict=True):
+        loss = F.cross_entropy(model(xs), ys)
+        loss.backward()
+        total += loss.item() * len(ys)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return total / len(y)
+
+
+def train(piece: int, batch: int = 120, seed: int = 0) -> tuple[nn.Module, list[float]]:
+    """A trained network, and the loss of each update, which does not depend on `piece`."""
+    x, y = make_data(960, seed)
+    model = make_model(seed)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.4, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
+    losses = []
+    for _ in range(8):
+        for chosen in torch.randperm(len(y)).split(batch):
+            losses.append(step(model, optimizer, x[chosen], y[chosen], piece))
+        schedule.step()
+    return model, losses
+
+
+def diagnosis() -> str:
+    """The disease, by its name in `torchbook.practice.ward.DISEASES`."""
+    return "sum-for-mean"

@@ -1,0 +1,179 @@
+/** DispatchRoute: which kernels a call visits, and why, from a dump of the dispatcher's tables. */
+
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, toggle, toolbar } from "../core/index.js";
+import { ACTIONS, callees, CHOICES, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
+import { CSS } from "./style.js";
+import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.js";
+
+const HELP = "Keys stand in order of precedence. Choose an operator and a situation, then walk the route: the stops above the line are buttons, arrow keys move between them. Kernels, their places and kinds were read from the torch that ran this page.";
+const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough, skipped", excluded: "excluded by the thread", absent: "not in this call" };
+const FROM = { arguments: "from the arguments", thread: "from the thread", both: "from the arguments and the thread" };
+const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
+
+function render({ model, el }) {
+  const recording = model.get("recording");
+  const ui = shell({ model, el, title: "Dispatch route", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(Object.keys(START).map((name) => [name, model.get(name)]));
+  const change = (changes) => ui.set({ ...changes, step: 0 });
+  const presets = presetsOf(recording);
+  const link = permalink({
+    key: keyOf(el, "dispatch", model.get("link")),
+    el,
+    get: () => ({ ...setting(), step: stepNow() }),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(presets, value)) change(presets[value]);
+      } else if (isState(recording, value)) ui.set({ ...START, step: 0, ...value });
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.keys(presets).map((name) =>
+    button(PRESETS[name].label, () => {
+      change(presets[name]);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);
+  const picks = {
+    op: select({ label: "operator", options: ops, value: ops[0], onchange: (op) => change({ op }) }),
+    ...Object.fromEntries(NAMES.map((name) => [name, select({ label: CHOICES[name].label, options: Object.entries(CHOICES[name].options).map(([value, [label]]) => ({ value, label })), value: START[name], onchange: (value) => change({ [name]: value }) })])),
+  };
+  const note = h("p", { class: "dr-note", role: "status" });
+  const schema = h("p", { class: "dr-schema tbviz-mono" });
+  const way = h("div", { class: "dr-steps" });
+  const line = h("ol", { class: "dr-line", "aria-label": "Keys, the highest first" });
+  const box = h("div", { class: "dr-box" });
+  let stops = [];
+  const stepNow = () => Math.max(0, Math.min(model.get("step"), stops.length - 1));
+  const seek = (step) => ui.set({ step: Math.max(0, Math.min(stops.length - 1, step)) });
+  const moves = [
+    button("◂ Back", () => seek(stepNow() - 1), { name: "One stop back" }),
+    button("Step ▸", () => seek(stepNow() + 1), { name: "One stop on", kind: "primary" }),
+  ];
+  let marks = [];
+
+  function drawWay() {
+    marks = stops.map((stop, i) => {
+      const one = toggle(`${i + 1} ${stop.key}`, false, () => seek(i));
+      if (stop.action === "missing") one.append(" ×");
+      return one;
+    });
+    const many = stops.length ? stops.at(-1).call + 1 : 0;
+    const groups = Array.from({ length: many }, (_, call) => stops.flatMap((stop, i) => (stop.call === call ? [i] : [])));
+    const parts = groups.flatMap((group, call) => [call ? h("span", { class: "dr-call" }, "calls again: ") : null, ...group.map((i) => marks[i])]);
+    replace(way, h("p", { class: "dr-title" }, many > 1 ? `The route: ${stops.length} stops in ${many} calls of the dispatcher` : `The route: ${stops.length} ${stops.length === 1 ? "stop" : "stops"}, one call of the dispatcher`), toolbar("Stops", parts.filter(Boolean)), toolbar("Steps", moves));
+  }
+
+  function drawLine(now, at) {
+    const stop = stops[at];
+    replace(
+      line,
+      lines(recording, now.op, stops, at).map((row) => {
+        const mark = row.is === "chosen" ? String(at + 1) : row.is === "passed" && row.at.length ? String(row.at[0] + 1) : MARK[row.is];
+        const entry = row.entry < 0 ? null : recording.entries[row.entry];
+        const from = FROM[row.from];
+        const kernel = row.is === "chosen" || row.is === "later" || row.is === "passed" ? (entry ? `${entry[1]}, ${entry[0]}` : "nothing registered in this build") : "";
+        return h(
+          "li",
+          { class: `dr-${row.is}${row.is === "chosen" && stop.action === "missing" ? " dr-missing" : ""}`, "aria-current": row.is === "chosen" ? "step" : null },
+          h("span", { class: "dr-dot", "aria-hidden": "true" }, mark),
+          h("span", { class: "dr-name" }, row.is === "chosen" ? stop.key : row.slot),
+          h("span", { class: "dr-state" }, IS[row.is]),
+          from || kernel ? h("span", { class: "dr-what" }, [from, kernel].filter(Boolean).join("; ")) : null,
+        );
+      }),
+    );
+  }
+
+  function drawBox(now, at) {
+    const stop = stops[at];
+    const [label, does] = ACTIONS[stop.action];
+    const { state } = stop;
+    const entry = stop.entry < 0 ? null : recording.entries[stop.entry];
+    const base = recording.thread.map((part) => new Set(part));
+    const part = (set, of) => [...recording.keys].filter((key) => set.has(key) && !of.has(key));
+    const told = (names) => (names.length > 6 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ") || "nothing");
+    const held = box.contains(box.getRootNode().activeElement);
+    const included = recording.keys.filter((key) => state.include.has(key));
+    const excluded = part(state.exclude, base[1]);
+    const autocast = recording.keys.filter((key) => base[1].has(key) && !state.exclude.has(key));
+    const usual = base[1].size - autocast.length;
+    const called = grouped(callees(recording, now.op, stop));
+    const again = stops[at + 1];
+    replace(
+      box,
+      h("p", { class: "dr-head" }, `Stop ${at + 1} of ${stops.length}: ${stop.key}`),
+      h("dl", {}, [
+        ["kernel", label],
+        ["in the table", entry ? `[${entry[1]}] ${kernelOf(recording, stop.entry)}` : "nothing"],
+        ["thread includes", told(included)],
+        ["thread excludes", [excluded.length ? told(excluded) : "", usual ? `${usual} autocast keys` : ""].filter(Boolean).join("; ") || "nothing"],
+      ].map(([name, value]) => [h("dt", {}, name), h("dd", { class: name === "in the table" ? "tbviz-mono" : null }, value)])),
+      h("p", {}, does),
+      again ? h("p", { class: "dr-small" }, again.call === stop.call ? `Next, below: ${again.key}.` : `Next, by a new call: ${again.key}.`) : null,
+      called.length
+        ? h("div", {}, h("p", { class: "dr-title" }, "It was seen to call, in this order"), h("ul", { class: "dr-parts" }, called.map(([text, steps, name]) => h("li", {}, recording.ops[name].listed ? button(text, () => change({ op: name }), { title: `Show ${name} in this situation` }) : h("span", { class: "tbviz-mono", style: { color: "inherit" } }, text), h("span", {}, `${keysIn(steps)}: ${ACTIONS[steps.at(-1).action][0]}`)))))
+        : null,
+    );
+    if (held) picks.op.input.focus(); // what was pressed is gone
+  }
+
+  let queued = false;
+  let first = true;
+  let drawn = "";
+  let waiting = 0;
+  ui.defer(() => clearTimeout(waiting));
+  function draw() {
+    queued = false;
+    const now = setting();
+    const wanted = JSON.stringify(now);
+    if (wanted !== drawn) {
+      drawn = wanted;
+      stops = route(recording, now);
+      for (const [name, one] of Object.entries(picks)) one.update({ value: now[name] });
+      const preset = presetOf(recording, now);
+      Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+      const text = PRESETS[preset]?.note ?? "";
+      if (note.textContent !== text) note.textContent = text;
+      note.hidden = !text;
+      schema.textContent = recording.ops[now.op].schema;
+      drawWay();
+    }
+    const at = stepNow();
+    way.hidden = line.hidden = !stops.length;
+    if (stops.length) {
+      marks.forEach((one, i) => one.press(i === at));
+      moves[0].disable(at === 0);
+      moves[1].disable(at + 1 >= stops.length);
+      drawLine(now, at);
+      drawBox(now, at);
+    } else replace(box, h("p", {}, "This torch could not make such arguments when it was recorded."));
+    clearTimeout(waiting);
+    const say = () => ui.say(describe(recording, now, at));
+    if (first) say();
+    else waiting = setTimeout(say, 250);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...Object.keys(START), "step"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "dr-chips" }, h("p", { class: "dr-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "dr-pick" }, Object.values(picks)),
+    h("div", { class: "dr-bar" }, copyButton("Copy as PyTorch", () => script(recording, setting())), " ", link),
+  );
+  const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
+  replace(
+    ui.stage,
+    h("div", { class: "dr" }, note, schema, way, h("div", { class: "dr-pair" }, h("div", { class: "dr-box" }, line), box), h("p", { class: "dr-small" }, `torch ${recording.torch}, ${cuda}. Calls of composite kernels were seen with dense 3 × 3 CPU tensors unless a kernel was seen with others.`)),
+  );
+  draw();
+  return ui.cleanup;
+}
+
+export default { render };
