@@ -46,7 +46,7 @@ def tiny(*mirrors: str) -> cache.Dataset:
         cache.IdxFile(name, hashlib.md5(RAW[name], usedforsecurity=False).hexdigest(), shape)
         for name, shape in SHAPES.items()
     )
-    return cache.Dataset("fashion-mnist", "FashionMNIST", files, mirrors)
+    return cache.Dataset("fashion-mnist", "FashionMNIST", files, mirrors, "raw", True)
 
 
 def fill(folder: Path, *, zipped: bool = True, **instead: bytes) -> Path:

@@ -106,7 +106,7 @@ def test_without_a_network_each_mirror_is_tried_once_a_process(
     use(refused, f"{refused}other/")
     attempts: list[str] = []
     get = cache._get
-    monkeypatch.setattr(cache, "_get", lambda url, file: attempts.append(url) or get(url, file))
+    monkeypatch.setattr(cache, "_get", lambda url, *a, **k: attempts.append(url) or get(url, *a, **k))
     monkeypatch.setattr(cache.time, "sleep", lambda _: pytest.fail("waited for a network that is not there"))
     assert not data.prepare().real
     source = data.prepare()

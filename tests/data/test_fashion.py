@@ -12,7 +12,6 @@ import torchvision
 import torchbook.data as data
 from tests.data.conftest import IMAGES, RAW, fill
 from torchbook import notices
-from torchbook.data import fashion
 
 GIVEN = os.environ.get("TORCHBOOK_DATA")  # before the tests' own room hides it
 
@@ -28,7 +27,7 @@ def real_folder(repo: Path) -> Path:
 
 @pytest.fixture
 def said() -> None:
-    fashion._say.cache_clear()
+    data.say.cache_clear()
 
 
 def test_the_real_files_give_the_known_mean_and_deviation(real_folder: Path):

@@ -1,7 +1,8 @@
-"""FashionMNIST on any machine: the verified files where they can be had, drawn clothes of the same shapes elsewhere.
+"""FashionMNIST and Tiny Shakespeare on any machine: the verified files where they can be had, elsewhere a stand-in.
 
 The images are Zalando Research's (Xiao, Rasul and Vollgraf, "Fashion-MNIST: a Novel Image Dataset for Benchmarking
-Machine Learning Algorithms", 2017), under the MIT licence. Importing this package imports neither torch nor
+Machine Learning Algorithms", 2017), under the MIT licence. Tiny Shakespeare is 40,000 lines of Shakespeare's plays, in
+the public domain, collected by Andrej Karpathy for char-rnn (2015). Importing this package imports neither torch nor
 torchvision.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,9 @@ from torchbook.data.cache import DataError, Loaded
 if TYPE_CHECKING:
     from torchbook.data.fashion import FashionMNIST
 
-__all__ = ["DataError", "FashionMNIST", "Source", "fashion_mnist", "prepare"]
+__all__ = ["DataError", "FashionMNIST", "Source", "Text", "fashion_mnist", "prepare", "tiny_shakespeare"]
+
+TEXT_NOTICE = "stand-in text, not Tiny Shakespeare"
 
 _prepared: dict[tuple[cache.Dataset, tuple[Path, ...]], Source] = {}
 
@@ -29,7 +33,7 @@ class Source:
     """Which data a reader gets, and from where."""
 
     name: str
-    """The data set's name, e.g. "fashion-mnist"."""
+    """The data set's name, "fashion-mnist" or "tiny-shakespeare"."""
     real: bool
     """False for the stand-in."""
     path: Path | None
@@ -48,11 +52,11 @@ def prepare(
     Real files are verified once a process here, and again at every load. Nothing is drawn and torch is not imported.
 
     Args:
-        name: the data set; "fashion-mnist" is the only one.
+        name: the data set, "fashion-mnist" or "tiny-shakespeare".
         root: the folder to look in first; by default that of the environment variable TORCHBOOK_DATA. Then comes
-            the user's cache. Files are used in place, raw or gzipped, in `FashionMNIST/raw`, `raw` or
-            the folder itself.
-        download: whether missing files (30 MB) may be fetched.
+            the user's cache. Files are used in place, raw or gzipped, in the data set's own folder
+            (`FashionMNIST/raw`, `tinyshakespeare`) or in the folder itself.
+        download: whether missing files (30 MB; 1 MB) may be fetched.
 
     Raises:
         DataError: the name is unknown, `root` is not a folder, or another process holds the download's lock.
@@ -71,13 +75,32 @@ def describe(wanted: cache.Dataset, loaded: Loaded) -> Source:
     """The source of what was loaded, or of the stand-in when nothing was."""
     if loaded.files:
         return Source(wanted.name, True, loaded.path, wanted.fingerprint, "")
-    from torchbook.data import standin
-
+    kind, fingerprint = _standin(wanted.name)
     note = (
-        f"These are drawn stand-in images, not {wanted.folder}: no good copy of it is on this machine and "
-        f"{loaded.reason}; set TORCHBOOK_DATA to a folder that holds it, or go online, and restart the kernel."
+        f"This is {kind}, not {_CALLED[wanted.name]}: no good copy of it is on this machine and {loaded.reason}; "
+        "set TORCHBOOK_DATA to a folder that holds it, or go online, and restart the kernel."
     )
-    return Source(wanted.name, False, None, standin.FINGERPRINT, note)
+    return Source(wanted.name, False, None, fingerprint, note)
+
+
+_CALLED = {"fashion-mnist": "FashionMNIST", "tiny-shakespeare": "Tiny Shakespeare"}
+
+
+def _standin(name: str) -> tuple[str, str]:
+    """What takes a data set's place, and its fingerprint."""
+    if name == "fashion-mnist":
+        from torchbook.data import standin
+
+        return "a set of drawn stand-in images", standin.FINGERPRINT
+    from torchbook.data import plays
+
+    return "a generated stand-in text", plays.FINGERPRINT
+
+
+@once
+def say(text: str) -> None:
+    """Print a sentence, once a process."""
+    print(text)
 
 
 def fashion_mnist(
@@ -106,6 +129,39 @@ def fashion_mnist(
     from torchbook.data.fashion import FashionMNIST
 
     return FashionMNIST(root, train, transform, target_transform, download)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, and where it comes from."""
+
+    text: str
+    source: Source
+
+
+def tiny_shakespeare(*, root: str | os.PathLike[str] | None = None, download: bool = True) -> Text:
+    """Tiny Shakespeare: 1,115,394 characters of Shakespeare's plays, 65 different ones; or its stand-in.
+
+    When the stand-in is used, `torchbook.notices` says so from then on, and the first call prints why.
+
+    Args:
+        root: the folder to look in first, as in `prepare`.
+        download: whether the missing file (1 MB) may be fetched.
+
+    Raises:
+        DataError: `root` is not a folder, or another process holds the download's lock.
+    """
+    wanted = cache.dataset("tiny-shakespeare")
+    loaded = cache.load(wanted, root=root, download=download)
+    source = describe(wanted, loaded)
+    if source.real:
+        return Text(loaded.files[wanted.files[0].name].decode("ascii"), source)
+    from torchbook import notices
+    from torchbook.data import plays
+
+    notices.add(TEXT_NOTICE)
+    say(source.note)
+    return Text(plays.text(), source)
 
 
 def __getattr__(name: str) -> Any:

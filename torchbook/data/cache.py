@@ -66,13 +66,28 @@ class IdxFile:
 
 
 @dataclass(frozen=True)
+class PlainFile:
+    """A file that is used as it is."""
+
+    name: str
+    md5: str
+    size: int  # bytes
+
+
+@dataclass(frozen=True)
 class Dataset:
-    """What identifies a data set: its folder, its four files and where gzipped copies of them are published."""
+    """What identifies a data set: its folder, its files and where copies of them are published."""
 
     name: str
     folder: str
-    files: tuple[IdxFile, ...]  # training images and labels, test images and labels
-    mirrors: tuple[str, ...]
+    files: tuple[IdxFile | PlainFile, ...]
+    mirrors: tuple[str, ...]  # folders, which end in a slash; or the address of the only file
+    inner: str = ""  # a folder inside `folder`
+    zipped: bool = False  # whether the mirrors publish gzipped copies
+
+    def address(self, mirror: str, file: IdxFile | PlainFile) -> str:
+        """Where a mirror publishes a file."""
+        return f"{mirror}{file.name}{'.gz' if self.zipped else ''}" if mirror.endswith("/") else mirror
 
     @property
     def fingerprint(self) -> str:
@@ -84,7 +99,9 @@ DATASETS = {
     "fashion-mnist": Dataset(
         name="fashion-mnist",
         folder="FashionMNIST",
-        files=(
+        inner="raw",
+        zipped=True,
+        files=(  # training images and labels, test images and labels
             IdxFile("train-images-idx3-ubyte", "f4a8712d7a061bf5bd6d2ca38dc4d50a", (60_000, 28, 28)),
             IdxFile("train-labels-idx1-ubyte", "9018921c3c673c538a1fc5bad174d6f9", (60_000,)),
             IdxFile("t10k-images-idx3-ubyte", "8181f5470baa50b63fa0f6fddb340f0a", (10_000, 28, 28)),
@@ -95,13 +112,22 @@ DATASETS = {
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",  # the authors'
             "https://fashion-mnist.s3.eu-central-1.amazonaws.com/",  # torchvision's bucket, its https address
         ),
-    )
+    ),
+    "tiny-shakespeare": Dataset(
+        name="tiny-shakespeare",
+        folder="tinyshakespeare",
+        files=(PlainFile("input.txt", "6fb458f1232090904fb40fe944165e91", 1_115_394),),
+        mirrors=(
+            "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/",  # the collector's
+            "https://storage.googleapis.com/download.tensorflow.org/data/shakespeare.txt",  # TensorFlow's tutorial
+        ),
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Verified raw idx files by name, and the folder of the first of them; or, without files, the reason why not."""
+    """Verified raw files by name, and the folder of the first of them; or, without files, the reason why not."""
 
     files: dict[str, bytes]
     path: Path | None = None
@@ -154,7 +180,7 @@ def _complete(wanted: Dataset, bases: list[Path], target: Path, download: bool) 
     if not download:
         return Loaded({}, reason=_why_not(wanted))
     try:
-        _fetch_missing(wanted, found, target / wanted.folder / "raw")
+        _fetch_missing(wanted, found, target / wanted.folder / wanted.inner)
     except _NoMirrorError as error:
         _unreachable[wanted.name] = str(error)
         return Loaded({}, reason=str(error))
@@ -217,9 +243,9 @@ class _Found:
         return Loaded({name: raw for name, (raw, _) in self.good.items()}, self.good[wanted.files[0].name][1])
 
 
-def _places(wanted: Dataset, bases: list[Path], file: IdxFile) -> Iterator[Path]:
+def _places(wanted: Dataset, bases: list[Path], file: IdxFile | PlainFile) -> Iterator[Path]:
     for base in bases:
-        for folder in (base / wanted.folder / "raw", base / "raw", base):
+        for folder in dict.fromkeys((base / wanted.folder / wanted.inner, base / wanted.inner, base)):
             yield folder / file.name
             yield folder / f"{file.name}.gz"
 
@@ -241,7 +267,7 @@ def _find(wanted: Dataset, bases: list[Path]) -> _Found:
     return found
 
 
-def _verified(stream: BinaryIO, file: IdxFile, *, zipped: bool) -> bytes:
+def _verified(stream: BinaryIO, file: IdxFile | PlainFile, *, zipped: bool) -> bytes:
     """The raw bytes, once they are known to be the right ones; never reads more than one byte too many."""
     try:
         raw = gzip.GzipFile(fileobj=stream).read(file.size + 1) if zipped else stream.read(file.size + 1)
@@ -279,7 +305,7 @@ class _NoMirrorError(Exception):
     """No mirror gave a good copy."""
 
 
-def _fetch(wanted: Dataset, file: IdxFile) -> bytes:
+def _fetch(wanted: Dataset, file: IdxFile | PlainFile) -> bytes:
     """The verified raw bytes of a file from the first mirror that has them.
 
     A mirror that may recover (timeout, 5xx, reset) stays in the next round; one that cannot be reached at all,
@@ -291,7 +317,7 @@ def _fetch(wanted: Dataset, file: IdxFile) -> bytes:
             time.sleep(BACKOFF * 2 ** (attempt - 1) * _jitter.uniform(0.5, 1.5))
         for mirror in list(mirrors):
             try:
-                return _get(f"{mirror}{file.name}.gz", file)
+                return _get(wanted.address(mirror, file), file, zipped=wanted.zipped)
             except (_BadFileError, OSError, HTTPException) as error:
                 reached = reached or not _is_offline(error)
                 if not _may_recover(error):
@@ -301,16 +327,16 @@ def _fetch(wanted: Dataset, file: IdxFile) -> bytes:
     raise _NoMirrorError("no mirror gave a good copy" if reached else "no mirror could be reached")
 
 
-def _get(url: str, file: IdxFile) -> bytes:
+def _get(url: str, file: IdxFile | PlainFile, *, zipped: bool) -> bytes:
     request = urllib.request.Request(url, headers={"User-Agent": "torchbook"})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
         limit = 2 * file.size + 1_000  # more than any gzip of it, and yet no endless answer fills the memory
-        zipped = response.read(limit)
-        if len(zipped) == limit:
+        answer = response.read(limit)
+        if len(answer) == limit:
             raise _BadFileError("is too long")
         if response.length:
             raise ConnectionResetError(errno.ECONNRESET, "the answer was cut short")
-    return _verified(io.BytesIO(zipped), file, zipped=True)
+    return _verified(io.BytesIO(answer), file, zipped=zipped)
 
 
 def _cause(error: Exception) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache as once
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 import torchvision
 
 from torchbook import notices
-from torchbook.data import Source, cache, describe, standin
+from torchbook.data import Source, cache, describe, say, standin
 
 NOTICE = "stand-in data, not FashionMNIST"
 
@@ -61,11 +60,13 @@ class FashionMNIST(torchvision.datasets.FashionMNIST):
         self.train = train
         if self.source.real:
             files = wanted.files[:2] if train else wanted.files[2:]
-            images, labels = (_parse(loaded.files[file.name], file) for file in files)
+            images, labels = (
+                _parse(loaded.files[file.name], file) for file in files if isinstance(file, cache.IdxFile)
+            )
         else:
             images, labels = standin.split(train)
             notices.add(NOTICE)
-            _say(self.source.note)
+            say(self.source.note)
         self.data = torch.tensor(images)
         self.targets = torch.tensor(labels, dtype=torch.int64)
 
@@ -87,9 +88,3 @@ class FashionMNIST(torchvision.datasets.FashionMNIST):
 
 def _parse(raw: bytes, file: cache.IdxFile) -> standin.Bytes:
     return np.frombuffer(raw, dtype=np.uint8, offset=file.header).reshape(file.shape)
-
-
-@once
-def _say(text: str) -> None:
-    """Print a sentence, once a process."""
-    print(text)

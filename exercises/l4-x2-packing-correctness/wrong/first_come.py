@@ -1,0 +1,50 @@
+# test_best_fit: takes documents in the order in which they come
+from collections.abc import Callable, Sequence
+
+import torch
+
+
+def pack(lengths: Sequence[int], capacity: int) -> list[list[int]]:
+    """Rows of document indices, by best-fit decreasing."""
+    bins: list[list[int]] = []
+    room: list[int] = []
+    for i in range(len(lengths)):
+        fitting = [b for b in range(len(bins)) if room[b] >= lengths[i]]
+        if fitting:
+            chosen = min(fitting, key=lambda b: room[b])
+        else:
+            chosen = len(bins)
+            bins.append([])
+            room.append(capacity)
+        bins[chosen].append(i)
+        room[chosen] -= lengths[i]
+    return bins
+
+
+def layout(lengths: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mask (T, T) and positions (T,) of one row that holds documents of these lengths."""
+    blocks = [torch.ones(n, n, dtype=torch.bool).tril() for n in lengths]
+    return torch.block_diag(*blocks).bool(), torch.cat([torch.arange(n) for n in lengths])
+
+
+def labels(documents: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Labels (T,), not shifted, -100 where a token would be predicted across a border."""
+    parts = [d.clone() for d in documents]
+    for part in parts:
+        part[:1] = -100
+    return torch.cat(parts)
+
+
+def leak(
+    model: Callable[..., torch.Tensor],
+    first: torch.Tensor,
+    other: torch.Tensor,
+    second: torch.Tensor,
+    isolated: bool,
+) -> float:
+    """How much the logits of `second` depend on what stands before it."""
+    sizes = [len(first), len(second)] if isolated else [len(first) + len(second)]
+    mask, positions = layout(sizes)
+    with torch.no_grad():
+        seen = [model(torch.cat([d, second])[None], mask, positions)[0, len(d) :] for d in (first, other)]
+    return (seen[0] - seen[1]).abs().max().item()

@@ -1,0 +1,169 @@
+import torch
+
+from torchbook.llm import GPT, Config
+
+
+def _model(seed=0, **parts):
+    torch.manual_seed(seed)
+    sizes = {"vocab_size": 23, "context": 64, "layers": 3, "heads": 4, "kv_heads": 2, "width": 32}
+    net = GPT(Config(**{**sizes, **parts})).eval()
+    with torch.no_grad():
+        for weight in net.parameters():
+            weight.mul_(4)  # logits that differ, or every answer is a tie
+    return net
+
+
+def _rows(config, count, seed=0):
+    draw = torch.Generator().manual_seed(seed)
+    return torch.randn(2, 1, config.key_heads, count, config.head_dim, generator=draw)
+
+
+def _without(net, tokens, new):
+    for _ in range(new):
+        with torch.no_grad():
+            tokens = torch.cat((tokens, net(tokens)[:, -1:].argmax(-1)), 1)
+    return tokens
+
+
+def _ran(net, work):
+    lengths = []
+    handle = net.blocks[0].register_forward_pre_hook(lambda block, given: lengths.append(given[0].shape[1]))
+    try:
+        return work(), lengths
+    finally:
+        handle.remove()
+
+
+def _filled(made, config, parts):
+    """A cache into which so many positions were written at a time, and everything that was written."""
+    every = _rows(config, sum(parts))
+    at = 0
+    for part in parts:
+        for layer in range(config.layers):
+            made.update(layer, *(layer + every[:, :, :, at : at + part]))
+        at += part
+    return made, every
+
+
+def test_gives_back_everything(KVCache):
+    config = _model().config
+    made, every = _filled(KVCache(config, 10), config, (4, 1))
+    last = _rows(config, 2, seed=1)
+    for layer in range(config.layers):
+        keys, values = made.update(layer, *(layer + last))
+        assert keys.shape == values.shape == (1, 2, 7, 8), (
+            "update gives back what has been written so far, not all of the reserved memory"
+        )
+        expected = layer + torch.cat((every, last), dim=3)
+        assert keys.equal(expected[0]) and values.equal(expected[1]), (
+            "each layer has keys and values of its own, in the order in which they came"
+        )
+
+
+def test_length_is_of_all_layers(KVCache):
+    config = _model().config
+    made = KVCache(config, 10)
+    seen = [made.length]
+    for layer in range(config.layers):
+        made.update(layer, *_rows(config, 3))
+        seen.append(made.length)
+    assert seen == [0, 0, 0, 3], f"the length grows by 3 once, after the last layer, but it went {seen}"
+
+
+def test_memory_is_reserved_once(KVCache):
+    config = _model().config
+    made = KVCache(config, 10)
+    places = set()
+    for count in (4, 1, 1):
+        for layer in range(config.layers):
+            keys, _ = made.update(layer, *_rows(config, count))
+            places.add(keys.untyped_storage().data_ptr() if layer == 0 else None)
+    assert len(places - {None}) == 1, "memory is reserved once, in __init__; a later step moved it"
+
+
+def test_bytes(KVCache):
+    config = _model().config
+    expected = 2 * 3 * 2 * 8 * 10 * 4
+    assert KVCache(config, 10).nbytes == expected, (
+        "two tensors, 3 layers, 2 heads of keys (not the 4 of queries), 8 channels, 10 positions, 4 bytes each"
+    )
+
+
+def test_refuses(KVCache):
+    config = _model().config
+    made, _ = _filled(KVCache(config, 5), config, (4,))
+    for what, work in (
+        ("2 more positions where there is room for 1", lambda: made.update(0, *_rows(config, 2))),
+        ("a rewind to 6 of 4 positions", lambda: made.rewind(6)),
+        ("a rewind to -1", lambda: made.rewind(-1)),
+    ):
+        try:
+            work()
+        except ValueError:
+            assert made.length == 4, f"{what} was refused, and changed the cache all the same"
+            continue
+        except Exception as error:
+            raise AssertionError(f"{what} must raise ValueError, not {type(error).__name__}") from None
+        raise AssertionError(f"{what} must raise ValueError")
+
+
+def test_rewind(KVCache):
+    config = _model().config
+    made, every = _filled(KVCache(config, 8), config, (6,))
+    made.rewind(2)
+    assert made.length == 2, "after rewind(2) two positions are left"
+    fresh = _rows(config, 1, seed=2)
+    keys, _ = made.update(0, *fresh)
+    assert keys.equal(torch.cat((every[0, :, :, :2], fresh[0]), 2)), "new positions follow the two that were kept"
+
+
+def test_equal_tokens(KVCache, generate):
+    for parts in ({}, {"positions": "rotary", "norm": "rms", "mlp": "swiglu", "bias": False}):
+        net = _model(**parts)
+        tokens = torch.randint(23, (1, 9), generator=torch.Generator().manual_seed(3))
+        found = generate(net, tokens, 12, KVCache(net.config, 40))
+        assert found.shape == (1, 21), "the prompt and 12 new tokens come back"
+        assert found.equal(_without(net, tokens, 12)), "the tokens differ from those without a cache"
+
+
+def test_runs_each_position_once(KVCache, generate):
+    net = _model()
+    tokens = torch.arange(9)[None]
+    _, lengths = _ran(net, lambda: generate(net, tokens, 5, KVCache(net.config, 40)))
+    assert lengths == [9, 1, 1, 1, 1], (
+        f"the prompt is run at once and then one token at a time, the last not at all; the runs were of {lengths}"
+    )
+
+
+def test_continues(KVCache, generate):
+    net = _model()
+    made, tokens = KVCache(net.config, 40), torch.arange(9)[None]
+    first = generate(net, tokens, 4, made)
+    longer = torch.cat((first, torch.tensor([[1, 2]])), 1)
+    found, lengths = _ran(net, lambda: generate(net, longer, 2, made))
+    assert found.equal(_without(net, longer, 2)), "a cache that holds the beginning of the ids must be continued"
+    assert lengths == [3, 1], f"only what is not there is run: 3 positions, then 1; the runs were of {lengths}"
+
+
+def test_hidden_random(KVCache, generate, seed):
+    draw = torch.Generator().manual_seed(seed)
+    for case in range(5):
+        kv, layers, size = (int(torch.randint(*span, (), generator=draw)) for span in ((0, 3), (1, 4), (2, 12)))
+        net = _model(seed + case, layers=layers, kv_heads=2**kv, positions="rotary" if case % 2 else "learned")
+        tokens = torch.randint(23, (1, size), generator=draw)
+        made = KVCache(net.config, 50)
+        expected = _without(net, tokens, 8)
+        assert generate(net, tokens, 8, made).equal(expected), "other sizes: the tokens differ from those uncached"
+        assert generate(net, tokens, 8, made).equal(expected), "asked again with a full cache, the answer is another"
+        assert generate(net, expected[:, :-1], 1, made).equal(expected), "a cache ahead of the ids must go back to them"
+
+
+def test_hidden_memory(KVCache):
+    config = _model(layers=2, kv_heads=None).config
+    made = KVCache(config, 4096)
+    assert made.nbytes == 2 * 2 * 4 * 8 * 4096 * 4, "the size is wrong where every head has keys of its own"
+    before, _ = made.update(0, *_rows(config, 1))
+    made.update(1, *_rows(config, 1))
+    made.rewind(0)
+    after, _ = made.update(0, *_rows(config, 3))
+    assert before.data_ptr() == after.data_ptr(), "going back must not move or copy what was reserved"

@@ -1,0 +1,75 @@
+/** Attention weights in 255ths and what is counted from them; the same as in torchbook/viz/attention.py, which tests compare. */
+
+import SETUP from "./setup.json";
+
+export const { presets: PRESETS, levels: LEVELS } = SETUP;
+export const UNIT = 255;
+
+const range = (n) => Array.from({ length: n }, (_, i) => i);
+const sum = (all) => all.reduce((a, b) => a + b, 0);
+
+/** The heads, layer after layer, from one byte a weight; of causal heads only the triangle is there. */
+export function unpacked(text, size, causal) {
+  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const found = [];
+  let at = 0;
+  while (at < data.length) {
+    found.push(
+      range(size).map((i) => {
+        const wide = causal ? i + 1 : size;
+        const row = [...data.subarray(at, at + wide), ...Array(size - wide).fill(0)];
+        at += wide;
+        return row;
+      }),
+    );
+  }
+  return found;
+}
+
+/** Bits: 0 where one key has all the weight, log2(n) where n keys share it equally. */
+export function entropy(row) {
+  let total = 0;
+  for (const x of row) if (x) total -= (x / UNIT) * Math.log2(x / UNIT);
+  return total;
+}
+
+/** Means over the queries from the second on. */
+export function numbers(rows) {
+  const later = range(rows.length).slice(1);
+  const mean = (of) => sum(later.map(of));
+  return {
+    entropy: mean((i) => entropy(rows[i])) / later.length,
+    previous: mean((i) => rows[i][i - 1]) / (UNIT * later.length),
+    first: mean((i) => rows[i][0]) / (UNIT * later.length),
+    itself: mean((i) => rows[i][i]) / (UNIT * later.length),
+  };
+}
+
+/** The number of the head that a preset shows; the first of several. */
+export function find(heads, preset) {
+  const values = heads.map(numbers).map((one) => (preset === "sharp" ? -one.entropy : one[preset === "broad" ? "entropy" : preset]));
+  return values.indexOf(Math.max(...values));
+}
+
+/** How dark a weight is drawn: the square root, in eighths. */
+const level = (x) => (x ? Math.max(1, Math.floor(LEVELS * Math.sqrt(x / UNIT) + 0.5)) : 0);
+
+/** For each darkness the cells that have it, as the data of one SVG path in units of a cell. */
+export function paths(rows) {
+  const found = {};
+  rows.forEach((row, i) => {
+    const levels = row.map(level);
+    for (let at = 0, end = 0; at < levels.length; at = end) {
+      while (end < levels.length && levels[end] === levels[at]) end += 1;
+      if (levels[at]) (found[levels[at]] ??= []).push(`M${at} ${i}h${end - at}v1h-${end - at}z`);
+    }
+  });
+  return Object.entries(found).map(([one, parts]) => [Number(one), parts.join("")]);
+}
+
+/** Is this, from a link, a state that can be shown? */
+export function isState(given, { layers, heads, size }) {
+  if (!given || typeof given !== "object") return false;
+  const most = { layer: layers, head: heads, query: size };
+  return Object.entries(given).every(([name, x]) => Object.hasOwn(most, name) && Number.isInteger(x) && x >= 0 && x < most[name]);
+}

@@ -1,0 +1,311 @@
+/** KVCacheExplorer: generating with and without a cache of keys and values, its memory, and pages. */
+
+import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toolbar } from "../core/index.js";
+import { amount, count, significant } from "../scaling/text.js";
+import { ALL, cachePositions, divisors, FIELDS, generation, isState, LONGEST, mismatch, modelOf, MODELS, MORE, named, otherRequests, paddedPositions, pools, PRESETS, presetOf, problem, room, SHAPE, START, summary, VALUE_BYTES, VIEWS, WEIGHT_BYTES } from "./model.js";
+import { key, pool, triangle } from "./picture.js";
+import { CSS } from "./style.js";
+import { commas, describe, events, kindOf, letter, measure, product, script } from "./words.js";
+
+const HELP = "Step with the buttons, or with the arrow keys on the slider. A row is one key or one value: the numbers that a position has in one KV head of one layer. FLOPs are counted as FlopCounterMode counts them; attention counts all products, also those that the mask throws away.";
+const SHORT = { "multi-head": "MHA", "grouped-query": "GQA", "multi-query": "MQA" };
+const sum = (all) => all.reduce((a, b) => a + b, 0);
+const heads = (names) => h("thead", {}, h("tr", {}, names.map((text) => h("th", { scope: "col" }, text))));
+const row = (name, cells, on) => h("tr", { class: on ? "on" : null }, h("th", { scope: "row" }, name), cells.map((text) => h("td", {}, text)));
+
+function render({ model, el }) {
+  const ui = shell({ model, el, title: "KV cache explorer", describe: HELP });
+  ui.css(CSS);
+  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const inPages = () => model.get("view") === "pages";
+  const last = () => (inPages() ? pools(setting())[0].length : model.get("new_tokens")) - 1;
+  const at = () => Math.min(model.get(inPages() ? "moment" : "step"), last());
+  let timer = 0;
+  const playing = () => timer !== 0;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+  };
+  const put = (changes) => {
+    stop();
+    ui.set(changes);
+  };
+  const seek = (to) => put({ [inPages() ? "moment" : "step"]: Math.max(0, Math.min(last(), to)) });
+  const start = (given) => put({ ...START, reply: [], step: 0, moment: 0, ...named(given) });
+  const link = permalink({
+    key: keyOf(el, "kvcache", model.get("link")),
+    el,
+    get: () => ({ ...setting(), reply: model.get("reply") ?? [], step: model.get("step"), moment: model.get("moment") }),
+    put: (value) => {
+      if (typeof value === "string") {
+        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
+      } else if (isState(value)) start(value);
+    },
+  });
+  ui.defer(link.cleanup);
+  const chips = Object.entries(PRESETS).map(([name, preset]) =>
+    button(preset.label, () => {
+      start(preset.set);
+      if (link.href(name)) history.replaceState(null, "", link.href(name));
+    }),
+  );
+  const views = Object.entries(VIEWS).map(([view, label]) => button(label, () => put({ view })));
+
+  // Changes that keep the numbers fitting each other
+  const shaped = (changes) => {
+    const now = { ...setting(), ...changes };
+    const old = setting();
+    if (now.heads % now.kv_heads) now.kv_heads = now.heads;
+    const hidden = Math.max(1, Math.min(FIELDS.hidden.high, Math.round((old.hidden / (old.heads * old.head_dim)) * now.heads * now.head_dim)));
+    put({ ...changes, kv_heads: now.kv_heads, hidden });
+  };
+  const paged = (changes) => {
+    const now = { ...setting(), ...changes };
+    now.reserve = Math.max(now.reserve, ...now.requests.map(cachePositions));
+    if (now.page * now.capacity < now.reserve) now.capacity = Math.ceil(now.reserve / now.page);
+    if (!mismatch(now)) put({ ...changes, reserve: now.reserve, capacity: now.capacity, moment: "requests" in changes ? 0 : model.get("moment") });
+  };
+  const prompted = (n) => {
+    const old = model.get("prompt");
+    put({ prompt: [...old, ...START.prompt, ...MORE].slice(0, Math.max(n, 1)).map((text, i) => (i < old.length ? text : [...START.prompt, ...MORE][i])), step: 0 });
+  };
+
+  const models = select({ label: "model", options: [], value: "", onchange: (value) => value && put({ ...Object.fromEntries(SHAPE.map((name) => [name, MODELS[value][name]])) }) });
+  const kv = select({ label: "KV heads", options: [], value: "", onchange: (value) => put({ kv_heads: Number(value) }) });
+  const pick = (label, options, name) => select({ label, options: Object.entries(options).map(([value, text]) => ({ value, label: text })).sort((a, b) => b.value - a.value), value: "2", onchange: (value) => put({ [name]: Number(value) }) });
+  const valueBytes = pick("bytes of a number", VALUE_BYTES, "bytes_per_value");
+  const weightBytes = pick("bytes of a weight", WEIGHT_BYTES, "weight_bytes");
+  const numbers = Object.fromEntries(
+    [
+      ["layers", FIELDS.layers.label, (x) => put({ layers: x })],
+      ["heads", FIELDS.heads.label, (x) => shaped({ heads: x })],
+      ["head_dim", FIELDS.head_dim.label, (x) => shaped({ head_dim: x })],
+      ["memory_gb", "memory, GB", (x) => put({ memory_gb: x })],
+      ["length", FIELDS.length.label, (x) => put({ length: x })],
+    ].map(([name, label, change]) => {
+      const one = number({ label, value: null, min: FIELDS[name]?.low, max: FIELDS[name]?.high, step: name === "memory_gb" ? "any" : 1, oninput: (x) => x !== null && !problem(name, x) && change(x) });
+      one.input.addEventListener("blur", () => one.update({ value: model.get(name) }));
+      if (name === "length" || name === "memory_gb") one.classList.add("kv-wide");
+      return [name, one];
+    }),
+  );
+  const slide = (name, label, min, max, change) => slider({ label, min, max, value: min, oninput: change });
+  const sliders = {
+    prompt: slide("prompt", "tokens of prompt", 1, LONGEST, prompted),
+    new_tokens: slide("new_tokens", FIELDS.new_tokens.label, 1, FIELDS.new_tokens.high, (x) => put({ new_tokens: x })),
+    page: slide("page", FIELDS.page.label, 1, FIELDS.page.high, (x) => paged({ page: x })),
+    capacity: slide("capacity", FIELDS.capacity.label, 1, FIELDS.capacity.high, (x) => paged({ capacity: x })),
+    reserve: slide("reserve", FIELDS.reserve.label, 1, FIELDS.reserve.high, (x) => paged({ reserve: x })),
+  };
+  let seed = 0;
+  const other = button("Other sequences", () => paged({ requests: otherRequests((seed += 1)) }));
+  const of = {
+    steps: [models, kv, valueBytes, numbers.layers, numbers.heads, numbers.head_dim, sliders.prompt, sliders.new_tokens],
+    memory: [models, kv, valueBytes, weightBytes, numbers.memory_gb, numbers.length],
+    pages: [sliders.page, sliders.capacity, sliders.reserve, other],
+  };
+  const note = h("p", { class: "kv-note", role: "status" });
+  const head = h("p", { class: "kv-head" });
+
+  // While it plays, nothing is saved or said; both are done where it ends.
+  const rest = () => {
+    stop();
+    model.save_changes();
+    queue();
+  };
+  const play = button(
+    "Play",
+    () => {
+      if (playing()) return rest();
+      const name = inPages() ? "moment" : "step";
+      if (at() >= last()) model.set(name, 0);
+      timer = setInterval(() => {
+        const next = at() + 1;
+        model.set(name, next);
+        if (next >= last()) rest();
+      }, still() ? 1800 : 1000);
+      play.textContent = "Pause";
+    },
+    { kind: "primary" },
+  );
+  ui.defer(() => clearInterval(timer));
+  const move = (text, to, name) => button(text, to, { name, title: name });
+  const moves = [move("|◂", () => seek(0), "First step"), move("◂", () => seek(at() - 1), "One step back"), move("▸", () => seek(at() + 1), "One step on"), move("▸|", () => seek(last()), "Last step")];
+  const scrub = slider({ label: "step", min: 1, max: 2, value: 1, format: (x) => `${x} of ${last() + 1}`, oninput: (x) => seek(x - 1) });
+  const player = h("div", { class: "kv-player" }, toolbar("Steps", [play, ...moves]), scrub);
+  const triangles = [false, true].map((cached) => triangle({ cached, pick: seek }));
+  const pages = pool();
+  const counts = h("div", { class: "kv-box" });
+  const second = h("div", { class: "kv-box" });
+  const budget = h("div", { class: "kv" });
+  const drawn = h("div", { class: "kv" }, h("div", { class: "kv-pair" }, triangles.map((one) => one.node)), key());
+  const main = h("div", { class: "kv-box" }, player, head, drawn, budget, pages.node);
+  const shown = { steps: [player, head, drawn], memory: [budget], pages: [player, head, pages.node] };
+
+  function drawSteps(now, step) {
+    const runs = [false, true].map((cached) => generation(now, cached));
+    const prompt = now.prompt.length;
+    const reply = model.get("reply") ?? [];
+    const tokens = [...now.prompt, ...Array.from({ length: now.new_tokens - 1 }, (_, i) => reply[i] ?? `+${i + 1}`)];
+    triangles.forEach((one) => one.draw(tokens, prompt, now.new_tokens, step));
+    head.textContent = step ? `Decode, step ${step + 1}: the newest token “${tokens[prompt + step - 1].trim()}” is fed, the next one comes out` : `Prefill, step 1: the prompt goes in, the first new token comes out`;
+    const say = (name, field, show) => {
+      const cells = runs.map((run) => [run[step][field], sum(run.slice(0, step + 1).map((one) => one[field]))]);
+      return row(name, cells.map(([one, total]) => [h("b", { title: commas(one) }, show(one)), h("span", { title: commas(total) }, `so far ${show(total)}`)]));
+    };
+    const position = room(now).position;
+    const { kept } = runs[1][step];
+    replace(
+      counts,
+      h("p", { class: "kv-title" }, "Counted: this step, and so far"),
+      h(
+        "table",
+        { class: "kv-table" },
+        heads(["counted", "without", "with a cache"]),
+        h("tbody", {}, say("rows of K and V computed", "computed", commas), say("rows read from the cache", "read", commas), say("multiply-adds of attention", "macs", (x) => measure(x)), say("FLOPs of the model", "flops", (x) => measure(x, "FLOP")), row("bytes of the cache", ["none", h("b", {}, amount(position * kept))])),
+      ),
+    );
+    const flops = runs.map((run) => sum(run.slice(0, step + 1).map((one) => one.flops)));
+    replace(
+      second,
+      h("p", { class: "kv-title" }, "The cache"),
+      h("p", { class: "kv-formula" }, `${product(now)} = ${commas(position)} B a position`),
+      h("p", { class: "kv-formula" }, `× ${kept} position${kept === 1 ? "" : "s"} = ${commas(position * kept)} B`),
+      h("p", { class: "kv-small" }, `At the end ${prompt} + ${now.new_tokens} − 1 = ${prompt + now.new_tokens - 1} positions are kept: the last new token is never fed back.`),
+      h("p", { class: "kv-small" }, `So far the model does ${significant(flops[0] / flops[1])} times the FLOPs without a cache. A decode step with one multiplies every matrix by a single vector: reading weights and cache takes its time, not the FLOPs.`),
+    );
+  }
+
+  function drawMemory(now) {
+    const own = room(now);
+    const memory = now.memory_gb * 1e9;
+    const part = (cls, share) => h("i", { class: cls, style: { width: `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%` } });
+    const spare = own.left - own.fit * own.each;
+    const sample = (cls, text) => h("span", {}, h("i", { class: `kv-sample ${cls}` }), text);
+    replace(
+      budget,
+      h("p", { class: "kv-head" }, own.left < 0 ? `The weights need ${amount(own.weights)}, more than ${amount(memory)}` : `${commas(own.fit)} sequence${own.fit === 1 ? "" : "s"} of ${commas(now.length)} tokens fit${own.fit === 1 ? "s" : ""} beside the weights`),
+      h("div", { class: `kv-meter${own.left < 0 ? " over" : ""}`, "aria-hidden": "true" }, part("w", own.weights / memory), part("c", own.left < 0 ? 0 : (own.fit * own.each) / memory)),
+      h("div", { class: "kv-key" }, sample("w", `weights ${amount(own.weights)}`), own.left >= 0 && [sample("c", `caches ${amount(own.fit * own.each)}`), sample("", `too little for one more ${amount(spare)}`)]),
+      h("p", { class: "kv-formula" }, `${product(now)} = ${commas(own.position)} B a position, × ${commas(now.length)} = ${amount(own.each)}`),
+      h("p", { class: "kv-small" }, `${count(own.parameters)} parameters. An upper bound: activations, workspaces, the CUDA context and fragmentation take their part, so engines leave about a tenth free. GB are 10⁹ bytes. GPT-2 has only 1,024 positions.`),
+    );
+    const choices = [...new Set([now.heads, now.kv_heads, 1])];
+    const title = ["KV heads", "a position", "a sequence", "fit"];
+    replace(
+      counts,
+      h("p", { class: "kv-title" }, "This model with other KV heads, at the same weights"),
+      h("table", { class: "kv-table" }, heads(title), h("tbody", {}, choices.map((n) => [n, room(now, n)]).map(([n, one]) => row(`${n} (${SHORT[kindOf(now.heads, n)]})`, [amount(one.position), amount(one.each), one.left < 0 ? "–" : commas(one.fit)], n === now.kv_heads)))),
+    );
+    replace(
+      second,
+      h("p", { class: "kv-title" }, `Published sizes, ${now.weight_bytes === 0.5 ? "½" : now.weight_bytes} B a weight, ${now.bytes_per_value} B a number`),
+      h(
+        "div",
+        { class: "kv-scroll", tabindex: 0, role: "region", "aria-label": "Published models" },
+        h("table", { class: "kv-table" }, heads(["model", "weights", "a position", "a sequence", "fit"]), h("tbody", {}, Object.entries(MODELS).slice(1).map(([name, { label }]) => [name, label, room({ ...now, ...named({ model: name }) })]).map(([name, label, one]) => row(label, [amount(one.weights), amount(one.position), amount(one.each), one.left < 0 ? "–" : commas(one.fit)], name === modelOf(now))))),
+      ),
+    );
+  }
+
+  function drawPages(now, moment) {
+    const [all, whole] = pools(now);
+    const one = all[moment];
+    const then = whole[Math.min(moment, whole.length - 1)];
+    const [a, b] = [summary(all), summary(whole)];
+    const free = now.capacity - one.pages;
+    head.textContent = `Step ${moment + 1}:${events(one, all[moment - 1]) || " every sequence grows by one position."}`;
+    pages.draw(now, one, all[moment - 1]);
+    const state = (number) => {
+      const run = one.running.find((each) => each.request === number);
+      const [prompt, fresh] = now.requests[number];
+      const name = `${letter(number)}: ${prompt} + ${fresh}`;
+      if (!run) return row(name, [one.waiting.includes(number) ? (one.evicted.includes(number) ? "evicted" : "waits") : "gone", "–", "–"]);
+      return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, run.done ? "done" : one.started.includes(number) ? "prefill" : "decode"), h("td", {}, run.positions), h("td", { class: "kv-pages" }, run.pages.join(" ")));
+    };
+    replace(
+      counts,
+      h("p", { class: "kv-title" }, "Block tables: prompt + new tokens, and the pages in order"),
+      h("table", { class: "kv-table kv-tables" }, heads(["sequence", "state", "kept", "pages"]), h("tbody", {}, now.requests.map((_, number) => state(number)))),
+    );
+    const percent = (x) => `${significant(100 * x)} %`;
+    replace(
+      second,
+      h("p", { class: "kv-title" }, `Pages, and ${now.reserve} positions reserved for each, in the same memory`),
+      h(
+        "table",
+        { class: "kv-table" },
+        heads(["counted", "pages", "reserved"]),
+        h(
+          "tbody",
+          {},
+          row("running now", [one.running.length, then.running.length]),
+          row("positions held now", [one.held, then.held]),
+          row("of them unused", [one.held - one.used, then.held - then.used]),
+          row("most at once", [a.most, b.most]),
+          row("used of what is held, whole run", [percent(a.used), percent(b.used)]),
+          row("steps for all", [a.steps, b.steps]),
+          row("computed again", [a.evicted, b.evicted]),
+        ),
+      ),
+      h("p", { class: "kv-small" }, `${free} page${free === 1 ? " is" : "s are"} free. One left-padded batch of all ${now.requests.length} would keep ${paddedPositions(now.requests)} positions, of which ${sum(now.requests.map(cachePositions))} are tokens.`),
+    );
+  }
+
+  let queued = false;
+  let first = true;
+  let waiting = 0;
+  ui.defer(() => clearTimeout(waiting));
+  function draw() {
+    queued = false;
+    const now = setting();
+    const step = at();
+    const { view } = now;
+    for (const [name, all] of Object.entries(of)) for (const one of all) if (!of[view].includes(one)) one.hidden = true;
+    of[view].forEach((one) => (one.hidden = false));
+    views.forEach((one, i) => one.setAttribute("aria-pressed", String(Object.keys(VIEWS)[i] === view)));
+    const known = modelOf(now);
+    models.update({ options: [...(known ? [] : [{ value: "", label: "own sizes" }]), ...Object.entries(MODELS).map(([value, { label }]) => ({ value, label }))], value: known ?? "" });
+    kv.update({ options: divisors(now.heads).map((n) => ({ value: String(n), label: `${n} (${SHORT[kindOf(now.heads, n)]})` })), value: now.kv_heads });
+    valueBytes.update({ value: now.bytes_per_value });
+    weightBytes.update({ value: now.weight_bytes });
+    for (const [name, one] of Object.entries(numbers)) if (one.getRootNode().activeElement !== one.input) one.update({ value: now[name] });
+    for (const [name, one] of Object.entries(sliders)) one.update({ value: name === "prompt" ? now.prompt.length : now[name] });
+    const longest = Math.max(...now.requests.map(cachePositions));
+    sliders.reserve.update({ min: longest, value: now.reserve });
+    sliders.capacity.update({ min: Math.ceil(now.reserve / now.page), value: now.capacity });
+    const preset = presetOf(now);
+    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
+    note.hidden = !preset;
+    scrub.update({ max: last() + 1, value: step + 1 });
+    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
+    for (const one of main.children) one.hidden = !shown[view].includes(one);
+    ({ steps: drawSteps, memory: drawMemory, pages: drawPages })[view](now, step);
+    clearTimeout(waiting);
+    const say = () => ui.say(describe(now, model.get("step"), model.get("moment")));
+    if (first) say();
+    else if (!playing()) waiting = setTimeout(say, 250);
+    first = false;
+  }
+  const queue = () => {
+    if (!queued) queueMicrotask(() => queued && draw());
+    queued = true;
+  };
+  for (const name of [...ALL, "reply", "step", "moment"]) ui.on(name, queue);
+
+  replace(
+    ui.controls,
+    h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Start from"), toolbar("Presets", chips)),
+    h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Look at"), toolbar("Look at", views)),
+    h("div", { class: "kv-fields" }, models, kv, valueBytes, weightBytes, Object.values(numbers)),
+    h("div", { class: "kv-sliders" }, Object.values(sliders)),
+    h("div", { class: "kv-bar" }, other, copyButton("Copy as PyTorch", () => script(setting(), model.get("step"), at())), link),
+  );
+  replace(ui.stage, h("div", { class: "kv" }, note, main, h("div", { class: "kv-pair" }, counts, second)));
+  draw();
+  return ui.cleanup;
+}
+
+export default { render };
