@@ -7,19 +7,29 @@ ifneq ($(wildcard ../shared/data),)
 export TORCHBOOK_DATA ?= $(realpath ../shared/data)
 endif
 
-.PHONY: book test serve run doctor lint lock viz clean setup
+.PHONY: book test serve run record doctor lint lock viz clean setup
 book: .venv/ready
 	$(PY) -m torchbook book
 
+# The tests of a file stay together, for their fixtures; files are shared out among as many processes as there are cores.
+# Those that measure a time come first, by themselves. A browser may starve beside others: what fails there is tried once
+# more by itself, and fails for good if it fails again.
 test: .venv/ready
 	$(PY) -m torchbook book
-	$(PY) -m pytest
+	$(PY) -m pytest -m alone; alone=$$?; \
+	$(PY) -m pytest -m "not alone" -n logical --maxprocesses 8 --dist loadfile; others=$$?; \
+	if test $$others -eq 1; then $(PY) -m pytest -m "not alone" --last-failed; others=$$?; fi; \
+	test $$alone -eq 0 && test $$others -eq 0
 
 serve: .venv/ready
 	$(PY) -m torchbook serve
 
 run: .venv/ready
 	$(PY) -m torchbook run
+
+# Needs a CUDA device.
+record: .venv/ready
+	$(PY) -m torchbook record
 
 doctor: .venv/ready
 	$(PY) -m torchbook doctor

@@ -6,14 +6,24 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, sync_playwright
-
-from torchbook.runtime import find_chromium
-
 # torch reads these when it is imported. With as many threads as cores, two processes on few cores wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import pytest
+import torch
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from torchbook.runtime import find_chromium
+
+# All exercises are checked in one process, and modules of other rooms import triton, torchvision's for one, as soon as
+# they are collected: its interpreter is chosen before any of them.
+if not torch.cuda.is_available():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
+# On a shared machine a page may wait for its turn for seconds.
+PATIENCE = max(1.0, float(os.environ.get("TORCHBOOK_PATIENCE", "1")))
+expect.set_options(timeout=5_000 * PATIENCE)
 
 # The last one puts every other host out of reach.
 _ARGUMENTS = [

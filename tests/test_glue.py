@@ -51,3 +51,15 @@ def test_nothing_is_said_beside_what_no_data_can_change(shown: list[tuple[Any, A
 def test_name_is_needed() -> None:
     with pytest.raises(ValueError, match="glue needs a name"):
         glue("", 1)
+
+
+def test_a_value_that_lanes_must_agree_on_is_recorded_as_it_is(shown: list[tuple[Any, Any]]) -> None:
+    glue("loss", 0.123456, ".2f", agree=0.01)
+    record = shown[0][1]["scrapbook"]
+    assert (record["text"], record["value"], record["agree"]) == ("0.12", 0.123456, 0.01)
+
+
+@pytest.mark.parametrize("value", ["high", float("nan")])
+def test_only_finite_numbers_can_agree(value: object) -> None:
+    with pytest.raises(ValueError, match="compares numbers"):
+        glue("loss", value, agree=0.01)

@@ -210,7 +210,7 @@ def environment() -> tuple[tuple[Requirement, ...], tuple[Requirement, ...], tup
     return tuple(conda), tuple(plain), tuple(entry for entry in pip if entry.startswith("-"))
 
 
-CONDA_S_OWN = {"python", "pip", "jupyterlab"}  # not in the lock: the book is printed without them
+CONDA_S_OWN = {"python", "pip", "jupyterlab", "cxx-compiler"}  # not in the lock: the book is printed without them
 PYPI_NAMES = {"pytorch-cpu": "torch"}
 
 
@@ -352,7 +352,7 @@ def test_prose_names_the_repository_of_config() -> None:
 PROSE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"")
 _PATH = re.compile(r"`((?:\.?[\w-]+/)+[\w.-]*|[\w-]+\.(?:md|yml|txt|toml|cff))`")
-MADE = ("_build", "executed", ".venv", ".cache")  # by the commands that the text is about
+MADE = ("_build", "executed", "recordings", ".venv", ".cache")  # by the commands that the text is about
 
 
 def test_readme_is_read_in_a_minute() -> None:

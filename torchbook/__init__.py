@@ -2,7 +2,7 @@
 
 The short public API is four modules, `data` (data sets), `runtime` (device, lane, seeds), `figures` (plots with a text
 alternative) and `practice` (exercises: check, hint, solution), and the function `glue` (a number of the run, for the
-prose).
+prose). The chapters on language models also share `llm`, the small GPT that they build.
 Importing the package imports none of torch, torchvision or plotly.
 """
 

@@ -1,5 +1,8 @@
 """Hand a number of the run to the prose: `{glue:text}` on the page, plain text in the notebook."""
 
+import math
+from typing import Any
+
 from IPython.display import display
 
 from torchbook import notices
@@ -7,7 +10,7 @@ from torchbook import notices
 _PREFIX = "application/papermill.record/"
 
 
-def glue(name: str, value: object, spec: str = "", *, of_data: bool = True) -> None:
+def glue(name: str, value: object, spec: str = "", *, of_data: bool = True, agree: float | None = None) -> None:
     """Record `value` under `name` for the prose of this page.
 
     The text is formatted here, once, so that page and notebook cannot differ. When something must be said beside
@@ -18,9 +21,11 @@ def glue(name: str, value: object, spec: str = "", *, of_data: bool = True) -> N
         value: any value; tensors of one element are unwrapped.
         spec: format specification, as in `format(value, spec)`, e.g. ".1%".
         of_data: False for what no data can change (a parameter count, a setting): nothing need be said beside it.
+        agree: how far apart the CPU's and the GPU's value may be, for a number that both must give; `torchbook record
+            --check` compares them.
 
     Raises:
-        ValueError: `name` is empty, or `spec` does not fit the value.
+        ValueError: `name` is empty, `spec` does not fit the value, or a value that must agree is no finite number.
     """
     if not name:
         raise ValueError("glue needs a name, e.g. glue('test_accuracy', 0.91, '.3f')")
@@ -28,7 +33,15 @@ def glue(name: str, value: object, spec: str = "", *, of_data: bool = True) -> N
     text = format(scalar, spec)
     for notice in notices.current() if of_data else ():
         text += f" ({notice})"
-    metadata = {"scrapbook": {"name": name, "mime_prefix": _PREFIX, "text": text}}
+    record: dict[str, Any] = {"name": name, "mime_prefix": _PREFIX, "text": text}
+    if agree is not None:
+        record |= {"value": _number(name, scalar), "agree": agree}
     # The page finds the value by its metadata and reads it as a Python literal: a bare "5,000" would be a tuple there.
     # A notebook shows nothing for this mime type.
-    display({f"{_PREFIX}text/plain": repr(text)}, metadata=metadata, raw=True)
+    display({f"{_PREFIX}text/plain": repr(text)}, metadata={"scrapbook": record}, raw=True)
+
+
+def _number(name: str, value: object) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"glue({name!r}, ..., agree=...) compares numbers, and this is {value!r}")
+    return float(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +13,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from torchbook.course.cli import app as course
+from torchbook.press.paper.cli import add as add_paper
+from torchbook.press.ship.cli import add as add_ship
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 app.add_typer(course, name="course")
+add_ship(app)
+add_paper(app)
 console = Console()
 errors = Console(stderr=True)
 
@@ -71,8 +75,104 @@ def _run(root: Path, names: tuple[str, ...], options: object) -> int:
         return 2
     for failure in report.failed:
         errors.print(f"[red]error[/red] {failure}", highlight=False, soft_wrap=True)
+    for name, why in report.lacking.items():
+        errors.print(f"[yellow]not run[/yellow] {name}.md: {why}", highlight=False, soft_wrap=True)
     console.print(f"{len(report.ran)} ran, {len(report.kept)} up to date, {len(report.failed)} failed")
     return 1 if report.failed else 0
+
+
+@app.command()
+def record(
+    names: Names = None,
+    root: Root = Path("."),
+    lane: Annotated[str, typer.Option(help="gpu, or rehearsal: the same on a CPU, to try it.")] = "gpu",
+    jobs: Annotated[int, typer.Option(min=0, help="Chapters side by side, at most 2 on one GPU.")] = 0,
+    name: Annotated[str, typer.Option(help="What the recording is called; else the GPU's own name.")] = "",
+    out: Annotated[Path, typer.Option(help="Folder of the recordings; a relative one is in the book's.")] = Path(
+        "recordings"
+    ),
+    check: Annotated[bool, typer.Option("--check", help="Run nothing: list what is missing or stale.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="With --check: exit with 1 if anything is.")] = False,
+    fast: Fast = False,
+    seed: Seed = 0,
+    force: Force = False,
+    patience: Patience = 3.0,
+) -> None:
+    """Run the chapters on this machine's GPU and keep what their device cells gave, for the pages to show."""
+    from torchbook.press.run import REHEARSAL, Options
+
+    if lane not in ("gpu", REHEARSAL):
+        raise typer.BadParameter(f"{lane!r}; it is gpu or {REHEARSAL}", param_hint="--lane")
+    if strict and not check:
+        raise typer.BadParameter("it goes with --check", param_hint="--strict")
+    folder = root.resolve() / out
+    if check:
+        raise typer.Exit(_check_recordings(root, tuple(names or ()), folder, strict))
+    options = Options(lane, fast, seed, force, jobs, patience=patience)
+    raise typer.Exit(_record(root, tuple(names or ()), options, folder, name))
+
+
+def _record(root: Path, names: tuple[str, ...], options: object, folder: Path, name: str) -> int:
+    from torchbook.press import record as press
+    from torchbook.press.chapters import ChapterError, chapters
+    from torchbook.press.run import Options, RunError
+
+    assert isinstance(options, Options)
+    try:
+        name = press.device(options.lane, name)
+        report = press.record(chapters(root.resolve(), names), options, folder, name, console)
+    except (ChapterError, RunError) as error:
+        return _complain(error)
+    for problem in report.problems:
+        errors.print(f"[red]error[/red] {escape(problem)}", highlight=False, soft_wrap=True)
+    _note(report.notes)
+    counts = f"{len(report.written)} recorded, {len(report.kept)} up to date, {len(report.problems)} failed"
+    console.print(f"{counts}: {folder / press.slug(name)}", soft_wrap=True)
+    return 1 if report.problems else 0
+
+
+def _check_recordings(root: Path, names: tuple[str, ...], folder: Path, strict: bool) -> int:
+    from torchbook.press.chapters import ChapterError, chapters
+    from torchbook.press.recordings import findings
+
+    try:
+        found = [*findings(folder, chapters(root.resolve(), names), chapters(root.resolve()))]
+    except ChapterError as error:
+        return _complain(error)
+    _note(found)
+    console.print(f"{len(found)} to mend" if found else "every recording is of the code as it is")
+    return 1 if strict and found else 0
+
+
+@app.command()
+def pack(
+    folder: Annotated[Path, typer.Argument(help="Where the pack goes; it is emptied first.")],
+    names: Names = None,
+    machine: Annotated[
+        Path, typer.Option(help="What `python -m pip list --format=json` says on the machine, as a file.")
+    ] = Path("machine.json"),
+    python: Annotated[str, typer.Option(help="Its version of Python.")] = "3.12",
+    platform: Annotated[
+        list[str] | None, typer.Option(help="Tag of its platform, e.g. manylinux_2_28_x86_64; else as this machine.")
+    ] = None,
+    root: Root = Path("."),
+) -> None:
+    """Pack the wheels that a GPU machine without a network lacks, with a script that records the chapters there."""
+    from torchbook.press import pack as press
+    from torchbook.press.chapters import ChapterError, chapters
+
+    try:
+        found = chapters(root.resolve(), tuple(names or ()))
+        carried = press.pack(folder, found, press.there(machine), python, platform or ())
+    except (ChapterError, press.PackError) as error:
+        raise typer.Exit(_complain(error)) from None
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    console.print(f"{len(carried)} packages, {size / 1e6:.0f} MB; from the book's folder there: sh {folder}/run.sh")
+
+
+def _note(found: Iterable[object]) -> None:
+    for one in found:
+        errors.print(f"[yellow]note[/yellow] {escape(str(one))}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -84,9 +184,21 @@ def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: P
     code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience))
     if code == 0:
         code = build.html(root.resolve())
+        _note_recordings(root)
     if code == 0:
         console.print(f"the book: {root / '_build' / 'html' / 'index.html'}")
     raise typer.Exit(code)
+
+
+def _note_recordings(root: Path) -> None:
+    """Say what recordings no longer show on their pages; a book without any says so itself."""
+    from torchbook.press.chapters import chapters
+    from torchbook.press.recordings import FOLDER, findings, lanes
+
+    folder = root.resolve() / FOLDER
+    if lanes(folder):
+        known = chapters(root.resolve())
+        _note(findings(folder, known, known))
 
 
 @app.command()

@@ -8,10 +8,12 @@ import os
 import platform
 import random
 import shutil
+import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import torch
@@ -74,6 +76,31 @@ def device_name(device: torch.device | str) -> str:
     return str(device)
 
 
+def gpu() -> dict[str, Any]:
+    """The first CUDA device in facts: its name, driver, CUDA version, memory in GB, and how many there are; else {}."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return {}
+    properties = torch.cuda.get_device_properties(0)
+    return {
+        "name": properties.name,
+        "driver": _driver(),
+        "cuda": torch.version.cuda or "",
+        "memory_gb": round(properties.total_memory / 1e9, 1),
+        "count": torch.cuda.device_count(),
+    }
+
+
+def _driver() -> str:
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
 @dataclass(frozen=True)
 class Finding:
     """One line of the doctor's report: what was looked at, how it is, and what to do (empty when nothing)."""
@@ -86,7 +113,7 @@ class Finding:
 
 def doctor() -> list[Finding]:
     """Look at Python, torch, its companions, the device, the data and the tools, against what was tested."""
-    return [_python(), _torch(), _companion("torchvision"), _companion("triton"), _device(), _data(), *_tools()]
+    return [_python(), _torch(), _companion("torchvision"), _companion("triton"), _device(), *_data(), *_tools()]
 
 
 def _version(package: str) -> str | None:
@@ -149,14 +176,21 @@ def _device() -> Finding:
     return Finding("device", "ok", device_name(device))
 
 
-def _data() -> Finding:
+def _data() -> list[Finding]:
+    return [
+        _data_set("fashion-mnist", "FashionMNIST", "30 MB"),
+        _data_set("tiny-shakespeare", "Tiny Shakespeare", "1 MB"),
+    ]
+
+
+def _data_set(name: str, called: str, size: str) -> Finding:
     from torchbook import data
 
-    source = data.prepare("fashion-mnist", download=False)
+    source = data.prepare(name, download=False)
     if source.real:
-        return Finding("FashionMNIST", "ok", f"verified in {source.path}")
-    advice = "the first run downloads it (30 MB); offline, set TORCHBOOK_DATA to a folder that has it"
-    return Finding("FashionMNIST", "note", "not on this machine", advice)
+        return Finding(called, "ok", f"verified in {source.path}")
+    advice = f"the first run downloads it ({size}); offline, set TORCHBOOK_DATA to a folder that has it"
+    return Finding(called, "note", "not on this machine", advice)
 
 
 def find_chromium() -> str | None:
@@ -168,8 +202,25 @@ def find_chromium() -> str | None:
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
+def compiler() -> Finding:
+    """A C++ compiler with Python's headers, as `torch.compile` on a CPU and extensions need them.
+
+    `CXX` names it, else it is the first of g++ and clang++ on the PATH.
+    """
+    names = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "clang++"]
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    what = "C++ compiler"
+    if path is None:
+        advice = "install one (apt install g++, xcode-select --install) or set CXX"
+        return Finding(what, "note", f"no {' or '.join(names)} on the PATH", advice)
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        advice = "install Python's development files (apt install python3-dev)"
+        return Finding(what, "note", f"{path}, but Python.h is missing", advice)
+    return Finding(what, "ok", path)
+
+
 def _tools() -> list[Finding]:
-    found = []
+    found = [compiler()]
     if importlib.util.find_spec("papermill") is None:
         found.append(Finding("press", "note", "not installed", "to run and print the book: `make setup` in a clone"))
     else:

@@ -278,6 +278,41 @@
     tell();
   }
 
+  // ---------- the timeline: weeks at the reader's own pace ----------
+
+  const PACE = "torchbook:pace";
+
+  function keptPace() {
+    try {
+      return Number(localStorage.getItem(PACE)) || 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  function startTimeline(timeline) {
+    const weeks = [...timeline.querySelectorAll("[data-hours]")];
+    const pace = Object.assign(document.createElement("input"), { type: "number", min: 1, max: 80 });
+    pace.value = keptPace() || timeline.dataset.pace;
+    const label = document.createElement("label");
+    label.className = "pace";
+    label.append("Hours a week ", pace);
+    const count = () => {
+      const hours = Number(pace.value);
+      if (!(hours >= 1 && hours <= 80)) return;
+      // As week_of in course_map.py.
+      for (const week of weeks) week.textContent = Math.max(1, Math.ceil(week.dataset.hours / hours - 1e-9));
+      try {
+        localStorage.setItem(PACE, String(hours));
+      } catch {
+        // As above: the page works, it only forgets.
+      }
+    };
+    pace.addEventListener("input", count);
+    timeline.prepend(label);
+    count();
+  }
+
   // ---------- keys ----------
 
   const KEYS_OFF = "torchbook:keys-off";
@@ -305,7 +340,8 @@
     const address = { n: turnTo("next"), p: turnTo("prev") }[pressed];
     if (address) location.href = address;
     if (pressed === "/") openSearch();
-    return Boolean(address) || pressed === "/";
+    if (pressed === "?") document.getElementById("keys").showModal();
+    return Boolean(address) || pressed === "/" || pressed === "?";
   }
 
   function openSearch() {
@@ -314,45 +350,66 @@
     else document.querySelector(".search-button__button")?.click();
   }
 
-  function startKeys() {
+  // The switch stands at the page's foot and in the list of keys: single keys may be in the way of speech input.
+  function keySwitches() {
     let off = keysOff();
-    document.addEventListener("keydown", (event) => {
-      if (off || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-      if (event.target.closest?.(typing)) return;
-      if (act(event.key)) event.preventDefault();
-    });
-    const footer = document.querySelector(".bd-footer-content__inner");
-    if (!footer) return;
-    const line = document.createElement("p");
-    line.className = "keys footer-item";
-    const toggle = Object.assign(document.createElement("button"), { type: "button" });
-    const say = () => {
-      line.firstChild.textContent = off ? "Keys are off. " : "Keys: / searches, n is the next page, p the previous. ";
-      toggle.textContent = off ? "Turn on" : "Turn off";
-    };
-    line.append("", toggle);
-    toggle.addEventListener("click", () => {
-      off = !off;
-      turnKeys(off);
+    const all = [];
+    const say = () => all.forEach((tell) => tell());
+    const make = (on) => {
+      const line = document.createElement("p");
+      const toggle = Object.assign(document.createElement("button"), { type: "button" });
+      line.append("", toggle);
+      all.push(() => {
+        line.firstChild.textContent = off ? "Keys are off. " : on;
+        toggle.textContent = off ? "Turn on" : "Turn off";
+      });
+      toggle.addEventListener("click", () => {
+        off = !off;
+        turnKeys(off);
+        say();
+      });
       say();
-    });
-    say();
-    footer.append(line);
+      return line;
+    };
+    return { make, off: () => off };
   }
 
-  // ---------- paper and keyboard ----------
+  const KEYS = `
+    <h2 id="keys-title">Keys</h2>
+    <dl>
+      <dt><kbd>/</kbd></dt><dd>search the book</dd>
+      <dt><kbd>n</kbd> <kbd>p</kbd></dt><dd>next page, previous page</dd>
+      <dt><kbd>?</kbd></dt><dd>this list</dd>
+      <dt><kbd>Esc</kbd></dt><dd>close a card or a list; after a search, unmark its words</dd>
+    </dl>
+    <p>In a prediction, arrow keys move and Space chooses. In a figure, Tab goes from one group to the next, arrow keys,
+    Home and End move within a group, Enter or Space presses; n, p and the others do nothing there.</p>`;
 
-  // Paper is light: code and figures take the colours of the light theme while the page is printed.
-  function startPaper() {
-    const { dataset } = document.documentElement;
-    let before = "";
-    const print = (now) => {
-      if (now && dataset.theme === "dark") [before, dataset.theme] = [dataset.theme, "light"];
-      if (!now && before) [dataset.theme, before] = [before, ""];
-    };
-    matchMedia("print").addEventListener("change", ({ matches }) => print(matches));
-    addEventListener("beforeprint", () => print(true));
-    addEventListener("afterprint", () => print(false));
+  function keyList(line) {
+    const dialog = Object.assign(document.createElement("dialog"), { id: "keys", innerHTML: KEYS });
+    dialog.setAttribute("aria-labelledby", "keys-title");
+    const close = Object.assign(document.createElement("button"), { type: "button", textContent: "Close" });
+    close.autofocus = true;
+    close.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+    dialog.append(line, close);
+    document.body.append(dialog);
+  }
+
+  function startKeys() {
+    const switches = keySwitches();
+    document.addEventListener("keydown", (event) => {
+      if (switches.off() || event.defaultPrevented || event.isComposing) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.closest?.(typing) || document.querySelector("dialog[open]")) return;
+      if (act(event.key)) event.preventDefault();
+    });
+    keyList(switches.make("Keys are on. "));
+    const footer = document.querySelector(".bd-footer-content__inner");
+    if (!footer) return;
+    const line = switches.make("Keys: / searches, n is the next page, p the previous, ? lists all. ");
+    line.className = "keys footer-item";
+    footer.append(line);
   }
 
   // The theme lets the keyboard reach blocks that scroll, but looks only at what is shown when the window is sized.
@@ -362,6 +419,6 @@
   document.querySelectorAll(".prediction > fieldset").forEach((fieldset) => startPrediction(fieldset, memory));
   document.querySelectorAll(".checklist").forEach((list) => startChecklist(list, memory));
   document.querySelectorAll("section.exercise").forEach((block) => startExercise(block, memory));
+  document.querySelectorAll(".timeline").forEach(startTimeline);
   startKeys();
-  startPaper();
 })();

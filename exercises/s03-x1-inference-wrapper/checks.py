@@ -129,8 +129,8 @@ def test_hidden_arguments(Predictor):
     model = _Scaled([nn.Linear(4, 4)])
     try:
         found = Predictor(model)(torch.ones(2, 4), 2.0, shift=1.0)["out"]
-    except TypeError as error:
-        raise AssertionError(f"all arguments go to the model, positional and by name: {error}") from None
+    except TypeError as refusal:
+        raise AssertionError(f"all arguments go to the model, positional and by name: {refusal}") from None
     assert _same(found, model(torch.ones(2, 4), 2.0, shift=1.0)["out"].detach()), "an argument did not arrive"
 
 

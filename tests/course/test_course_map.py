@@ -20,7 +20,7 @@ from torchbook.practice.exercise import Exercise
 from torchbook.press.build import html
 from torchbook.press.chapters import chapters
 from torchbook.press.run import RUN
-from torchbook.press.site.course_map import Hours, hours_of
+from torchbook.press.site.course_map import Hours, hours_of, week_of
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +47,28 @@ def test_what_is_not_there_is_a_dash() -> None:
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory, repo: Path, own: Path) -> list[list[str]]:
-    """The table on the page of a small book with one chapter that ran in 36 s, one that never did."""
+def book(tmp_path_factory: pytest.TempPathFactory, repo: Path, own: Path) -> Book:
+    """A small book with one chapter that ran in 36 s, one that never did, and the tables."""
     book = small_book(tmp_path_factory.mktemp("map"), repo)
     book.chapter("t01", "word " * 500)
     book.chapter("t02", "word " * 10)
     _pretend_it_ran(book, "t01", 36.0)
     book.page("map", "# Map\n\n:::{course-map}\n:::\n")
+    book.page("times", "# Times\n\n:::{timeline}\n:pace: 2\n:::\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORCHBOOK_EXERCISES", str(own))
         html(book.root)
-    found = BeautifulSoup(book.html("map"), "html.parser").select("table tr")
+    return book
+
+
+def table_of(book: Book, page: str) -> list[list[str]]:
+    found = BeautifulSoup(book.html(page), "html.parser").select("table tr")
     return [[entry.get_text(strip=True) for entry in row.select("th, td")] for row in found]
+
+
+@pytest.fixture(scope="module")
+def rows(book: Book) -> list[list[str]]:
+    return table_of(book, "map")
 
 
 def _pretend_it_ran(book: Book, name: str, seconds: float) -> None:
@@ -90,6 +100,18 @@ def test_the_last_row_is_the_sum(rows: list[list[str]]) -> None:
     exercises = sum(int(row[3].partition(",")[0]) for row in rows[1:-1] if row[3] != "–")
     assert rows[-1][:3] == ["All", "4 min", "36 s"]
     assert rows[-1][3].startswith(f"{exercises}, ")
+
+
+def test_the_timeline_tells_outcomes_hours_and_weeks(book: Book) -> None:
+    header, first, second, total = table_of(book, "times")
+    assert header == ["Chapter", "Hours", "Done in week", "What you can do then"]
+    assert first == ["T01", "0.1 h", "1", "Counts."]
+    assert [row[2] for row in (second, total)] == ["1", "1"]
+
+
+@pytest.mark.parametrize(("hours", "pace", "week"), [(0, 6, 1), (6, 6, 1), (6.1, 6, 2), (40, 6, 7), (0.1 * 3, 0.3, 1)])
+def test_a_week_is_full_before_the_next_begins(hours: float, pace: int, week: int) -> None:
+    assert week_of(hours, pace) == week
 
 
 # The page.

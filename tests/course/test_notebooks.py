@@ -7,11 +7,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.nbgraderformat import MetadataValidator
 
 from tests.course.assigned import assignment, exercises, make, python, solved
 from torchbook.course.assignment import Assignment, AssignmentError, resolve
 from torchbook.course.notebooks import (
+    Stubs,
     hidden_cell,
     instructor_notebook,
     marker,
@@ -19,6 +21,7 @@ from torchbook.course.notebooks import (
     source_notebook,
     stub_cell,
 )
+from torchbook.course.otter import otter_notebook
 from torchbook.practice import shelf
 from torchbook.practice.exercise import HIDDEN, Exercise
 
@@ -129,6 +132,36 @@ def test_the_stub_is_the_exercises_own(tmp_path: Path) -> None:
     for exercise in exercises():
         assert cells[f"{exercise.id}-solution"] == stub_cell(exercise)
         assert stub_cell(exercise) == f"{marker(exercise.id)}\n{exercise.stub}".rstrip()
+
+
+def test_code_to_repair_is_handed_out_as_it_is_and_its_repair_is_not(tmp_path: Path) -> None:
+    sick = "    ### INSTEAD\n    # return x\n    #\n    # return 2 + x\n    ### END"
+    public, _, rest = OWN["checks.py"].partition("def test_elsewhere")
+    changed = {
+        "solution.py": OWN["solution.py"].replace("    ### END", sick),
+        "checks.py": f"{public}def test_hidden_{rest.partition('def test_hidden_')[2]}",
+        "wrong/typo.py": OWN["wrong/adds.py"],
+    }
+    for name, text in {**OWN, **changed}.items():
+        (tmp_path / "own-x1-twice" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "own-x1-twice" / name).write_text(text, encoding="utf-8")
+    homework = assignment("own-x1", folders=(tmp_path,))
+    (exercise,) = resolve(homework)
+    cell = source_notebook(homework, [exercise]).cells[2]
+
+    cleared, _ = Stubs().preprocess_cell(cell, ResourcesDict(), 2)
+    assert cleared.source == stub_cell(exercise) == f"{marker('own-x1')}\n{exercise.stub}".rstrip()
+    assert cleared.source.endswith("    return x\n\n    return 2 + x")
+    (otters,) = (c.source for c in otter_notebook(homework, [exercise]).cells if "BEGIN PROMPT" in c.source)
+    assert otters.partition("# BEGIN SOLUTION NO PROMPT\n")[2].split("\n") == [
+        "    return 2 * x",
+        "    # END SOLUTION",
+        '    """ # BEGIN PROMPT',
+        "    return x",
+        "",
+        "    return 2 + x",
+        '    """ # END PROMPT',
+    ]
 
 
 def test_the_classs_seed_is_not_in_the_students_notebook(tmp_path: Path) -> None:

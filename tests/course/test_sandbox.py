@@ -132,6 +132,16 @@ def test_the_matrix_says_which_check_refuses_which_answer() -> None:
     assert sorted(check for replay in found["replay"] for check in replay["checks"]) == sorted(NAMES[1:])
 
 
+def test_a_check_is_watched_with_the_answer_that_fewest_checks_refuse() -> None:
+    found = {
+        "adds": {"test_two": ["refused", 0.1, ""], "test_all": ["refused", 0.01, ""]},
+        "stops": {"test_two": ["passed", 0.1, ""], "test_all": ["refused", 0.2, ""]},
+    }
+    replay, unwatched = evaluate._replay(found, ["test_two", "test_all"], budget=1.0)
+    assert replay == [{"wrong": "adds", "checks": ["test_two"]}, {"wrong": "stops", "checks": ["test_all"]}]
+    assert unwatched == []
+
+
 @needs_box
 def test_a_slow_check_is_not_watched() -> None:
     slow = CHECKS + "\ndef test_slow(double):\n    import time\n    time.sleep(0.7)\n    assert double(3) == 6\n"

@@ -12,7 +12,7 @@ from torchbook.practice import learner, shelf
 PAGE = """---
 id: p09-x1
 title: A sum
-chapter: p09
+chapter: own
 stars: 1
 minutes: 5
 importance: 2
@@ -70,7 +70,7 @@ FILES = {
 QUIZ = """---
 id: p09-x2
 title: A quiz
-chapter: p09
+chapter: own
 kind: quiz
 stars: 1
 minutes: 5

@@ -12,9 +12,10 @@ import nbclient
 import nbformat
 import pytest
 
-from tests.practice.conftest import CHECKS, QUIZ, SELF_TEST, Write
+from tests.practice.conftest import CHECKS, QUIZ, SELF_TEST, SOLUTION, Write
 from torchbook import practice
 from torchbook.practice import learner, progress, shelf
+from torchbook.practice.exercise import load
 from torchbook.practice.quiz import SITE
 from torchbook.practice.report import Result, marked
 
@@ -85,6 +86,16 @@ def test_a_stub_is_met_kindly() -> None:
         "Write `add` where the stub says `raise NotImplementedError`, and run that cell again.",
         '2 hints: `hint("p09-x1")`',
     ]
+
+
+def test_of_a_stub_to_repair_only_what_is_to_be_written_is_named(write: Write) -> None:
+    head, body = SOLUTION.split("    ### BEGIN")
+    mul = f"{head.partition('def')[2].replace('add', 'mul')}    ### BEGIN{body}"
+    mul = mul.replace("    ### END", "    ### INSTEAD\n    # return a - b\n    ### END")
+    checks = CHECKS.replace("(add", "(add, mul")
+    found = load(write({"solution.py": f"{SOLUTION}\n\ndef{mul}", "checks.py": checks}))
+    result = check(found.stub)
+    assert result.advice[0].startswith("Write `add` where the stub says")
 
 
 def test_of_several_functions_the_open_one_is_named(write: Write) -> None:
@@ -361,21 +372,21 @@ def test_the_solution_is_shown_without_marks_and_that_is_kept(capsys: pytest.Cap
 def test_the_list_says_how_far_one_is(capsys: pytest.CaptureFixture[str]) -> None:
     check(MINUS)
     capsys.readouterr()
-    practice.exercises("p09")
+    practice.exercises("own")
     assert "| p09-x1 | A sum | 1 of 5 | 5 | tried |" in capsys.readouterr().out
 
 
 def test_the_list_of_what_is_to_do_leaves_out_the_solved(capsys: pytest.CaptureFixture[str]) -> None:
     check(GOOD)
     capsys.readouterr()
-    practice.exercises("p09", todo=True)
+    practice.exercises("own", todo=True)
     assert capsys.readouterr().out == "No exercise to show.\n"
 
 
 def test_the_list_leaves_out_what_is_for_instructors(write: Write) -> None:
     page = (write() / "exercise.md").read_text().replace("stars: 1", "audience: instructor\nstars: 1")
     write({"exercise.md": page})
-    assert learner.listing("p09") == ([], "")
+    assert learner.listing("own") == ([], "")
 
 
 def test_a_reference_is_imported_with_its_source() -> None:

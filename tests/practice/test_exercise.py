@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.practice.conftest import CHECKS, FILES, PAGE, SOLUTION, Write
-from torchbook.practice.exercise import Exercise, ExerciseError, load, public_part, stub_of
+from torchbook.practice.exercise import Exercise, ExerciseError, load, public_part, reference_of, stub_of
 
 
 def test_what_is_read(write: Write) -> None:
@@ -45,6 +45,50 @@ def test_a_stub_of_several_answers_is_python() -> None:
         "class A:\n    ### BEGIN SOLUTION\n    x = 1\n    ### END SOLUTION\n\n\ndef f():\n    ### BEGIN SOLUTION\n"
     )
     assert ast.parse(stub_of(f"{solution}    return 1\n    ### END SOLUTION\n"))
+
+
+REPAIR = """def mean(xs):
+    ### BEGIN SOLUTION
+    total = sum(xs)
+    return total / len(xs)
+    ### INSTEAD
+    # total = 0
+    # for x in xs:
+    #     total += x  # one by one
+    #
+    # return total
+    ### END SOLUTION
+
+
+SCALE = 3
+### BEGIN SOLUTION
+SCALE = 2
+### INSTEAD
+### END SOLUTION
+"""
+
+
+def test_the_stub_has_what_is_instead_of_an_answer() -> None:
+    stub = (
+        "def mean(xs):\n    total = 0\n    for x in xs:\n        total += x  # one by one\n\n    return total\n"
+        "\n\nSCALE = 3\n"
+    )
+    assert stub_of(REPAIR) == stub
+
+
+def test_the_reference_has_nothing_of_what_is_instead() -> None:
+    reference = "def mean(xs):\n    total = sum(xs)\n    return total / len(xs)\n\n\nSCALE = 3\nSCALE = 2\n"
+    assert reference_of(REPAIR) == reference
+
+
+def test_an_exercise_may_mix_answers_to_write_and_code_to_repair(write: Write) -> None:
+    add = SOLUTION.replace("    ### END", "    ### INSTEAD\n    # return a - b\n    ### END")
+    found = load(
+        write({"solution.py": f"{add}\n\n{SOLUTION.partition('LIMIT = 3')[2].replace('add', 'again').strip()}\n"})
+    )
+    assert found.stub.count("return a - b") == found.stub.count("raise NotImplementedError") == 1
+    assert found.reference.count("return a + b") == 2
+    assert "INSTEAD" not in found.stub + found.reference
 
 
 def test_the_prelude_is_the_imports(write: Write) -> None:
@@ -121,7 +165,46 @@ def without(text: str, line: str) -> str:
     return text.replace(f"{line}\n", "", 1)
 
 
+def below_the_answer(*lines: str) -> dict[str, str | None]:
+    """The solution with lines before the end of its answer, which is at line 10."""
+    return {"solution.py": SOLUTION.replace("    ### END", "".join(f"    {line}\n" for line in lines) + "    ### END")}
+
+
 BAD: dict[str, tuple[dict[str, str | None], str, str]] = {
+    "something instead of nothing": (
+        {"solution.py": f"{SOLUTION}### INSTEAD\n# a = 1\n"},
+        "solution.py:11:",
+        "'### INSTEAD' stands outside of '### BEGIN SOLUTION' and '### END SOLUTION'",
+    ),
+    "something instead, twice": (
+        below_the_answer("### INSTEAD", "# return a", "### INSTEAD", "# return b"),
+        "solution.py:12:",
+        "'### INSTEAD' a second one in the same answer; write it once",
+    ),
+    "something instead that is no comment": (
+        below_the_answer("### INSTEAD", "# return a", "return b"),
+        "solution.py:12:",
+        "below '### INSTEAD' each line is a comment, '# ' before what the stub has there",
+    ),
+    "something instead that is an empty line": (
+        {"solution.py": SOLUTION.replace("    ### END", "    ### INSTEAD\n\n    # return a\n    ### END")},
+        "solution.py:11:",
+        "'#' for an empty line; this one is ''",
+    ),
+    "something instead that is not Python": (
+        below_the_answer("### INSTEAD", "# a = 1", "# return a +"),
+        "solution.py:12:",
+        "the stub is not Python there: invalid syntax",
+    ),
+    "nothing instead of a whole body": (
+        {
+            "solution.py": SOLUTION.replace('    """The sum."""\n', "").replace(
+                "    ### END", "    ### INSTEAD\n    ### END"
+            )
+        },
+        "solution.py:6:",
+        "the stub is not Python there: expected an indented block",
+    ),
     "no front matter": ({"exercise.md": "Write."}, "exercise.md:1:", "front matter between two lines '---'"),
     "front matter without an end": ({"exercise.md": "---\nid: p09-x1\n"}, "exercise.md:1:", "front matter"),
     "not YAML": ({"exercise.md": PAGE.replace("stars: 1", "stars: [1")}, "exercise.md:6:", "not YAML"),

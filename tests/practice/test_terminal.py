@@ -210,7 +210,7 @@ def test_an_unknown_exercise_is_status_2(file: Path) -> None:
 
 
 def test_the_list_of_a_chapter() -> None:
-    done = call("exercises", "--chapter", "p09")
+    done = call("exercises", "--chapter", "own")
     assert done.exit_code == 0
     (row,) = (line for line in done.output.splitlines() if "p09-x1" in line)
     assert row.split() == ["p09-x1", "A", "sum", "1", "of", "5", "5", "new"]

@@ -72,7 +72,14 @@ def test_installed_versions_change_the_key(book: Book, source: Path, monkeypatch
 
 @pytest.mark.parametrize(
     ("file", "changes"),
-    [("runtime.py", True), ("press/normal.py", True), ("press/site/stamp.py", False), ("cli.py", False)],
+    [
+        ("runtime.py", True),
+        ("press/normal.py", True),
+        ("press/site/stamp.py", False),
+        ("press/paper/pdf.py", False),
+        ("press/ship/drift.py", False),
+        ("cli.py", False),
+    ],
 )
 def test_the_package_counts_where_chapters_can_see_it(tmp_path: Path, file: str, changes: bool) -> None:
     package = tmp_path / "torchbook"
@@ -91,3 +98,12 @@ def test_data_changes_the_key(book: Book, source: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(data, "prepare", lambda name, found=found: found)
         keys.add(key(book))
     assert len(keys) == 2
+
+
+@pytest.mark.parametrize(("lane", "changes"), [("cpu", True), ("gpu", False)])
+def test_which_cells_the_cpu_leaves_out_counts_there(book: Book, lane: str, changes: bool) -> None:
+    keys = set()
+    for tags in (("device",), ("gpu-only",)):
+        book.chapter("one", cell("1", *tags))
+        keys.add(run_key(*chapters(book.root), {}, lane))
+    assert (len(keys) == 2) is changes

@@ -17,7 +17,7 @@ from rich.console import Console
 from torchbook.press import run as press
 from torchbook.press.chapters import chapters
 from torchbook.press.execute import Job
-from torchbook.press.run import Options, Report, record_of
+from torchbook.press.run import REQUIRE_COMPILER, Options, Report, record_of
 
 from .conftest import Book, cell
 
@@ -92,6 +92,46 @@ def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> N
         "error book/bad.md:22: cell 2: ZeroDivisionError: division by zero",
         "error book/worse.md:23: cell 2: ValueError: two lines",
     ]
+
+
+def without_compiler(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chapter that needs a compiler, on a machine that has none."""
+    path = book.chapter("kernels", "The answer is {glue:text}`answer`.", cell("6 * 7"))
+    path.write_text(path.read_text().replace("  minutes:", "  needs: [cpu, compiler]\n  minutes:"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.delenv(REQUIRE_COMPILER, raising=False)
+
+
+def test_what_the_machine_cannot_run_is_named_with_the_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compiler(book, monkeypatch)
+    report = run(book)
+    assert not report.failed
+    assert not report.ran
+    assert "no no-such-compiler on the PATH: install one" in report.lacking["book/kernels"]
+
+
+def test_what_the_machine_could_not_run_is_tried_again(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compiler(book, monkeypatch)
+    run(book)
+    assert list(run(book).lacking) == ["book/kernels"]
+
+
+def test_where_a_compiler_is_required_its_absence_is_a_failure(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compiler(book, monkeypatch)
+    monkeypatch.setenv(REQUIRE_COMPILER, "1")
+    assert [failure.docname for failure in run(book).failed] == ["book/kernels"]
+
+
+def test_a_chapter_that_could_not_run_is_printed_without_outputs_and_says_so(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_compiler(book, monkeypatch)
+    done = book.torchbook("book")
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = book.html("kernels")
+    assert "This chapter was not run in this build" in page
+    assert "The answer is (not computed)." in page
+    assert "42" not in page
 
 
 def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:

@@ -12,8 +12,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, Response
+
+from tests.conftest import PATIENCE
 
 PLOTLY = "vendor/plotly.min.js"
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
@@ -129,7 +132,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         contexts.append(context)
         choose = f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
         context.add_init_script(f"try {{ {choose} }} catch {{}}")
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(10_000 * PATIENCE)
         page = context.new_page()
         page.goto(address)
         return page
@@ -157,3 +160,26 @@ def scroll_through(page: Page) -> None:
     for figure in page.locator(".viz-mount:visible").all():
         figure.scroll_into_view_if_needed()
         settled(page)
+
+
+# Marks the code cells all of whose looks (classes up to the page's top) stand in an earlier cell of the page.
+_REPEATED = """() => {
+  const seen = new Set();
+  const path = (e) => (e.tagName === 'MAIN' ? '' : `${path(e.parentElement)} ${e.tagName}.${e.className}`);
+  for (const pre of document.querySelectorAll('main .highlight pre')) {
+    const looks = [pre, ...pre.querySelectorAll('*')].map(path);
+    if (looks.every((look) => seen.has(look))) pre.dataset.repeated = '';
+    looks.forEach((look) => seen.add(look));
+  }
+}"""
+
+
+def violations(page: Page, **options: object) -> list[str]:
+    """What axe-core finds, of any impact, each with its first three elements.
+
+    Code that looks like code above it on the page is passed over: on a long page it takes most of the time.
+    """
+    page.evaluate(_REPEATED)
+    context = {"exclude": ["[data-repeated]"]}
+    found = Axe().run(page, context=context, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]

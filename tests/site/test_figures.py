@@ -51,10 +51,11 @@ def write(site: Site, tmp_path: Path) -> Write:
 
     def written(*parts: str) -> str:
         static = tmp_path / "_static"
-        for name in ("viz-static.js", "site.css", PLOTLY):
+        for name in ("viz-static.js", "site.css", "print.css", PLOTLY):
             (static / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(site.root / "_static" / name, static / name)
         head = '<link rel="stylesheet" href="_static/site.css"><script defer src="_static/viz-static.js"></script>'
+        head += '<link rel="stylesheet" href="_static/print.css" media="print">'
         body = f'<body style="margin:0"><main class="bd-article">{"".join(parts)}</main></body>'
         path = tmp_path / "page.html"
         path.write_text(f'<!DOCTYPE html><html data-theme="light"><head>{head}</head>{body}</html>', encoding="utf-8")

@@ -103,5 +103,5 @@ def test_a_built_book_leaks_only_what_a_page_has_pasted(leaky: Book) -> None:
     assert f"book/careless.html: t01-x1: a hidden check: {HIDDEN_LINE}" in found
     assert f"searchindex.js: t01-x9: for instructors: {PRIVATE_TITLE}" in found
     assert {entry.partition(": ")[0] for entry in found} == {
-        *("book/careless.html", "_sources/book/careless.md", "searchindex.js"),
+        *("book/careless.html", "_sources/book/careless.md", "searchindex.js", "_static/search/book.careless.js"),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +25,7 @@ def _targets(site: Site, page: str) -> list[tuple[str, str, str]]:
     return found
 
 
+@functools.cache
 def _anchors(site: Site, file: Path) -> set[str]:
     soup = site.soup(file.relative_to(site.root.resolve()).as_posix())
     return {tag[key] for key in ("id", "name") for tag in soup.select(f"[{key}]")} | {"top"}

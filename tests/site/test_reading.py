@@ -7,7 +7,16 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.site.conftest import Open, Site, settled
+from tests.site.conftest import Open, Site, listen, settled, violations
+
+# Storage that refuses the book's own entries. The theme reads its mode without asking whether it may.
+REFUSING = """for (const name of ['getItem', 'setItem']) {
+  const real = Storage.prototype[name];
+  Storage.prototype[name] = function (key, ...rest) {
+    if (key.startsWith('torchbook')) throw new DOMException('refused', 'SecurityError');
+    return real.call(this, key, ...rest);
+  };
+}"""
 
 
 def test_search_finds_a_word_of_a_chapter(site: Site, open_page: Open) -> None:
@@ -116,16 +125,7 @@ def test_a_browser_that_keeps_nothing_is_no_error(site: Site, open_page: Open) -
     page = open_page("about:blank")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    # The theme itself reads its mode without asking whether it may; the book's own entries are refused.
-    page.add_init_script(
-        """for (const name of ['getItem', 'setItem']) {
-          const real = Storage.prototype[name];
-          Storage.prototype[name] = function (key, ...rest) {
-            if (key.startsWith('torchbook')) throw new DOMException('refused', 'SecurityError');
-            return real.call(this, key, ...rest);
-          };
-        }"""
-    )
+    page.add_init_script(REFUSING)
     page.goto(site.address(site.having(".prediction"), "http"))
     _question(page).locator("label").first.click()
     expect(_question(page).get_by_role("status")).not_to_be_empty()
@@ -143,12 +143,214 @@ def test_without_javascript_answers_and_lists_are_there(site: Site, open_page: O
     expect(page.locator(".checklist li").first).to_be_visible()
 
 
-def test_paper_is_light(site: Site, open_page: Open) -> None:
-    page = open_page(site.address(site.having(".chapter-head"), "http"), theme="dark")
-    settled(page)
+# The list of keys.
+
+
+@pytest.fixture
+def keyed(site: Site, open_page: Open) -> Page:
+    page = open_page(site.address(site.having("link[rel=next]"), "file"))
+    page.wait_for_load_state("load")
+    return page
+
+
+def test_question_mark_lists_the_keys_and_gives_the_focus_back(keyed: Page) -> None:
+    link = keyed.locator("article a:visible").first
+    link.focus()
+    keyed.keyboard.press("?")
+    keys = keyed.get_by_role("dialog", name="Keys")
+    expect(keys.get_by_role("button", name="Close")).to_be_focused()
+    assert keys.locator("kbd").all_inner_texts() == ["/", "n", "p", "?", "Esc"]
+    before = keyed.url
+    keyed.keyboard.press("n")
+    keyed.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    expect(link).to_be_focused()
+    assert keyed.url == before
+
+
+def test_the_list_of_keys_is_accessible(keyed: Page) -> None:
+    keyed.keyboard.press("?")
+    expect(keyed.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert violations(keyed) == []
+
+
+def test_keys_are_turned_off_in_their_list_too(keyed: Page) -> None:
+    keyed.keyboard.press("?")
+    keyed.get_by_role("dialog").get_by_role("button", name="Turn off").click()
+    keyed.keyboard.press("Escape")
+    expect(keyed.locator(".keys")).to_contain_text("Keys are off.")
+    keyed.keyboard.press("?")
+    expect(keyed.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+@pytest.mark.parametrize("key", ["?", "/", "n"])
+def test_keys_do_nothing_where_one_types(keyed: Page, key: str) -> None:
+    keyed.evaluate("document.querySelector('article').insertAdjacentHTML('afterbegin', '<input id=own>')")
+    keyed.locator("#own").focus()
+    keyed.keyboard.press(key)
+    expect(keyed.locator("#own")).to_have_value(key)
+    expect(keyed.locator("dialog[open]")).to_have_count(0)
+
+
+# How far the reader is.
+
+KEPT = "Object.keys(localStorage).find((key) => key.startsWith('torchbook:reading'))"
+
+
+def _read(page: Page, sections: list[str]) -> None:
+    """Have sections of a chapter in the middle of the screen until they are noted."""
+    for anchor in sections:
+        page.locator(f"[id='{anchor}'] h2").first.evaluate(
+            "(one) => scrollBy(0, one.getBoundingClientRect().top - 100)"
+        )
+        noted = f"(id) => (localStorage[{KEPT}] ?? '').includes(`\"${{id}}\"`)"
+        page.wait_for_function(noted, arg=anchor)
+
+
+@pytest.fixture
+def chapter(site: Site) -> str:
+    return site.having(".chapter-head ~ section")
+
+
+def _sections(site: Site, chapter: str) -> list[str]:
+    return [str(one["id"]) for one in site.soup(chapter).select("section:has(> .chapter-head) > section[id]")]
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_the_first_page_offers_to_continue(site: Site, open_page: Open, chapter: str, scheme: str) -> None:
+    second = _sections(site, chapter)[1]
+    page = open_page(site.address(chapter, scheme))
+    page.wait_for_load_state("load")
+    _read(page, [second])
+    title = (page.locator("article h1").text_content() or "").removesuffix("#")
+    page = page.context.new_page()  # a page that is left at once may not have handed over what it keeps
+    page.goto(site.address("book/index.html", scheme))
+    link = page.locator(".continue a")
+    expect(link).to_contain_text(f"Continue: {title}")
+    expect(page.locator(".continue")).to_contain_text("Chapters begun: 1, read: 0.")
+    mark = page.locator(f".bd-sidebar-primary a[href$='{chapter.removeprefix('book/')}']")
+    expect(mark).to_have_attribute("data-read", "some")
+    expect(mark).to_contain_text("(begun, ")
+    expect(page.locator(".part-map a[data-read=some]")).to_have_count(1)
+    link.click()
+    page.wait_for_url(f"**/{chapter}#{second}")
+
+
+def _remember(page: Page, chapter: str, seen: int, of: int, at: str = "gone") -> None:
+    """As if sections of an edition had been read."""
+    page.evaluate(
+        """([page, seen, of, at]) => {
+          const root = new URL(document.documentElement.dataset.content_root, location.href);
+          const ids = Array.from({ length: seen }, (_, nth) => `s${nth}`);
+          const pages = { [page]: { seen: ids, of, at, section: 'Some section', title: 'Some chapter' } };
+          localStorage.setItem(`torchbook:reading:${root.pathname}`, JSON.stringify({ last: page, pages }));
+        }""",
+        [chapter.removesuffix(".html"), seen, of, at],
+    )
+    page.reload()
+
+
+def test_a_chapter_is_read_when_all_its_sections_were_seen(site: Site, open_page: Open, chapter: str) -> None:
+    page = open_page(site.address("book/index.html", "http"))
+    _remember(page, chapter, 7, 7)
+    mark = page.locator(".bd-sidebar-primary a[data-read]")
+    expect(mark).to_have_attribute("data-read", "all")
+    expect(mark).to_contain_text("(read)")
+    expect(page.locator(".continue")).to_contain_text("read: 1.")
+
+
+def test_it_can_be_forgotten(site: Site, open_page: Open, chapter: str) -> None:
+    page = open_page(site.address("book/index.html", "http"))
+    before = page.locator(".continue").inner_text()
+    _remember(page, chapter, 2, 7)
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("[data-read]")).to_have_count(0)
+    assert page.locator(".continue").inner_text() == before
+    page.reload()
+    assert page.locator(".continue").inner_text() == before
+
+
+def test_sections_of_an_older_edition_are_no_harm(site: Site, open_page: Open, chapter: str) -> None:
+    page = open_page(site.address("book/index.html", "http"))
+    _remember(page, chapter, 40, 41)
+    page.locator(".continue a").click()
+    page.wait_for_url(f"**/{chapter}#gone")
+    first = _sections(site, chapter)[0]
+    _read(page, [first])
+    kept = page.evaluate(f"JSON.parse(localStorage[{KEPT}])")["pages"][chapter.removesuffix(".html")]
+    assert kept["of"] == len(_sections(site, chapter))
+    assert first in kept["seen"]
+    assert not [one for one in kept["seen"] if one not in _sections(site, chapter)]
+
+
+_SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map((one) => one.value)))
+    .observe({ type: 'layout-shift', buffered: true });
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_marks_move_nothing(site: Site, open_page: Open, chapter: str, width: int) -> None:
+    page = open_page(site.address("book/index.html", "http"), width=width)
+    page.wait_for_load_state("load")
+    place = "document.querySelector('#the-map').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(place)
+    _remember(page, chapter, 2, 7)
+    expect(page.locator(".continue a")).to_contain_text("Continue")
+    page.evaluate(_SHIFTS)
+    assert abs(page.evaluate(place) - before) < 40
+    assert page.evaluate("new Promise((done) => requestAnimationFrame(() => done(window.shifts)))") == []
+    assert violations(page) == []
+
+
+def test_a_browser_that_keeps_nothing_offers_the_beginning(site: Site, open_page: Open) -> None:
+    page = open_page("about:blank")
+    log = listen(page)
+    page.add_init_script(REFUSING)
+    page.goto(site.address("book/index.html", "http"))
+    expect(page.locator(".continue a").first).to_be_visible()
+    expect(page.locator(".continue")).not_to_contain_text("Continue:")
+    assert not log.errors
+
+
+# Cards of the glossary.
+
+
+def test_a_card_covers_no_line_of_its_link(site: Site, open_page: Open) -> None:
+    page = open_page(site.address(site.having("article p > a.gloss"), "http"), width=360)
+    page.wait_for_load_state("load")
+    link = page.locator("article p > a.gloss").first
+    link.evaluate("(one) => one.append(' and so many words more that the link is on two lines or on three of them')")
+    page.keyboard.press("Tab")  # the keyboard is in use, so that the focus shows
+    link.focus()
+    card, box = page.locator(".gloss-card").bounding_box(), link.bounding_box()
+    assert card
+    assert box
+    assert card["y"] >= box["y"] + box["height"] or card["y"] + card["height"] <= box["y"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_card_is_accessible(site: Site, open_page: Open, theme: str) -> None:
+    page = open_page(site.address(site.having("article p > a.gloss"), "http"), theme=theme)
+    page.wait_for_load_state("load")
+    page.keyboard.press("Tab")
+    page.locator("article p > a.gloss").first.focus()
+    expect(page.locator(".gloss-card")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_a_finger_is_led_to_the_glossary(site: Site, open_page: Open) -> None:
+    address = site.address(site.having("article p > a.gloss"), "http")
+    page = open_page(address, width=360, has_touch=True, is_mobile=True)
+    page.locator("article p > a.gloss").first.tap()
+    page.wait_for_url(re.compile(r"glossary\.html#term-"))
+
+
+def test_a_card_is_not_printed(site: Site, open_page: Open) -> None:
+    page = open_page(site.address(site.having("article p > a.gloss"), "http"))
+    page.keyboard.press("Tab")
+    page.locator("article p > a.gloss").first.focus()
+    expect(page.locator(".gloss-card")).to_be_visible()
     page.emulate_media(media="print")
-    expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
-    expect(page.locator("#pst-primary-sidebar")).to_be_hidden()
-    page.emulate_media(media="screen")
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator(".gloss-card")).to_be_hidden()

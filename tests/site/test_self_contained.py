@@ -1,4 +1,7 @@
-"""Every page, over http and as a file: alone in the world, without errors, light, and drawn only when seen."""
+"""Every page over http, some as files: alone in the world, without errors, light, and drawn only when seen.
+
+As files, and without a network, `test_offline` opens every page.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.site.conftest import PLOTLY, Site, listen, scroll_through, settled
+from torchbook.press.ship.speed import BUDGET
 
-PROSE_KB, MATH_KB = 350, 450
+AS_FILES = 2  # pages with plotly's figures
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,9 @@ def visit(site: Site, context: BrowserContext, name: str, scheme: str) -> Visit:
 @pytest.fixture(scope="module")
 def visits(site: Site, browser: Browser) -> list[Visit]:
     with browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce") as context:
-        return [visit(site, context, name, scheme) for scheme in ("http", "file") for name in site.pages]
+        drawn = [name for name in site.pages if site.soup(name).select_one(".viz-mount[data-kind=plotly]")]
+        both = [*(("http", name) for name in site.pages), *(("file", name) for name in drawn[:AS_FILES])]
+        return [visit(site, context, name, scheme) for scheme, name in both]
 
 
 def said(visits: list[Visit], what: Callable[[Visit], object]) -> list[str]:
@@ -90,7 +96,7 @@ def test_plotly_is_loaded_only_where_and_when_a_figure_is_near(visits: list[Visi
 def test_pages_are_light(visits: list[Visit], site: Site) -> None:
     def too_heavy(one: Visit) -> str:
         math = one.page.startswith("http") and site.soup(one.page.split(" ")[1]).select_one(".math")
-        budget = (MATH_KB if math else PROSE_KB) * 1000
-        return f"{one.gzipped / 1000:.0f} kB gzipped, {budget // 1000} allowed" if one.gzipped > budget else ""
+        budget = (BUDGET.math_kb if math else BUDGET.kb) * 1000
+        return f"{one.gzipped / 1000:.0f} kB gzipped, {budget / 1000:.0f} allowed" if one.gzipped > budget else ""
 
     assert not said(visits, too_heavy)

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
+from tests.conftest import PATIENCE
 from torchbook.press.site.mount import mount
 from torchbook.viz.base import Visualizer
 
@@ -55,7 +56,7 @@ def show(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Show]:
             **options,
         )
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(10_000 * PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))

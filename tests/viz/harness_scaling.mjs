@@ -1,18 +1,11 @@
-// Runs torchbook/viz/src/scaling/{model,text,words}.js for tests/viz/test_scaling.py; its data comes with the bundler, here by hand.
+// Runs torchbook/viz/src/scaling/{model,text,words}.js for tests/viz/test_scaling.py.
 // One JSON line in: {ask, of: [settings or texts]}; one JSON line out.
 // Usage: node harness_scaling.mjs path/to/torchbook/viz/src/scaling
 
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { load } from "./modules.mjs";
 
-const folder = process.argv[2];
-const blob = (text) => `data:text/javascript,${encodeURIComponent(text)}`;
-const source = (name) => readFileSync(`${folder}/${name}.js`, "utf8");
-const setup = blob(`export default ${readFileSync(`${folder}/setup.json`, "utf8")}`);
-const modelAt = blob(source("model").replace('"./setup.json"', JSON.stringify(setup)));
-const textAt = blob(source("text"));
-const wordsAt = blob(source("words").replace('"./model.js"', JSON.stringify(modelAt)).replace('"./text.js"', JSON.stringify(textAt)));
-const [model, text, words] = await Promise.all([modelAt, textAt, wordsAt].map((at) => import(at)));
+const [model, text, words] = await Promise.all(["model.js", "text.js", "words.js"].map((path) => load(`${process.argv[2]}/${path}`)));
 
 const ASK = {
   results: model.results,

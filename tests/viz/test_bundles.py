@@ -12,7 +12,29 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("stride", "autograd", "playground", "broadcast", "floats", "trace", "scaling", "racer")
+NAMES = (
+    "stride",
+    "symptoms",
+    "autograd",
+    "playground",
+    "broadcast",
+    "floats",
+    "trace",
+    "scaling",
+    "racer",
+    "pipeline",
+    "bottleneck",
+    "tiles",
+    "memory",
+    "roofline",
+    "strategy",
+    "ring",
+    "schedule",
+    "dispatch",
+    "kvcache",
+    "tokenizer",
+    "attention",
+)
 SMALL = 60 * 1024
 SOURCE = Path("torchbook/viz/src")
 STATIC = Path("torchbook/viz/static")

@@ -12,6 +12,7 @@ import playwright
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.conftest import PATIENCE
 from tests.viz.conftest import violations
 
 CORE = Path("torchbook/viz/src/core")
@@ -37,7 +38,7 @@ def trial(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Try]:
         )
         context = browser.new_context(**{"reduced_motion": "reduce", **options})
         contexts.append(context)
-        context.set_default_timeout(5000)
+        context.set_default_timeout(5000 * PATIENCE)
         page = context.new_page()
         page.goto(html.as_uri() + hash)
         page.locator("body[data-done]").wait_for(state="attached")

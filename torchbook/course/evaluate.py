@@ -30,7 +30,7 @@ from torchbook.practice.exercise import Exercise
 
 __all__ = ["Box", "SandboxError", "evaluate", "matrix", "tests_of"]
 
-BUDGET = 0.5  # seconds that the tripwire's checks of an exercise may take together
+BUDGET = 0.5  # seconds that the tripwire's checks of an exercise may take together, times a box's patience
 _START = 120.0  # seconds in which a box must have started and imported what the checks need
 _EACH = 30.0  # seconds for an exercise beyond its own: the tripwire, and removing what it left
 _STATES = ("ok", "died", "time", "tampered", "syntax", "memory")
@@ -97,7 +97,7 @@ def matrix(exercise: Mapping[str, Any], box: Box) -> dict[str, Any]:
     found = message["matrix"]
     reference = found.pop("")
     # Processes are started once for all checks of an answer, so that what one check alone takes is not known.
-    replay, unwatched = _replay({} if exercise.get("processes") else found, list(reference))
+    replay, unwatched = _replay({} if exercise.get("processes") else found, list(reference), BUDGET * box.patience)
     return {
         "reference": {check: state for check, (state, *_) in reference.items()},
         "messages": {check: message for check, (state, _, message) in reference.items() if state != "passed"},
@@ -165,15 +165,24 @@ def _lost(ended: Ended) -> dict[str, Any]:
     return {"state": ended.reason or "lost", "detail": detail or f"the box ended: {why[0]}", "outcomes": []}
 
 
-def _replay(found: Mapping[str, Mapping[str, Any]], checks: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """For each check the wrong answer that it refuses soonest, the soonest first, as long as the budget lasts."""
+def _replay(
+    found: Mapping[str, Mapping[str, Any]], checks: Sequence[str], budget: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """For each check the wrong answer that fewest checks refuse, the soonest first, as long as the budget lasts.
+
+    An answer that only this check refuses needs all of what the check looks at, so that a change of the check, or of
+    what it draws, shows.
+    """
+    refusals = {name: sum(state == "refused" for state, *_ in row.values()) for name, row in found.items()}
     chosen: dict[str, list[str]] = {}
-    soonest = []
+    picked = []
     for check in checks:
-        refusing = [(row[check][1], name) for name, row in found.items() if row[check][0] == "refused"]
-        soonest += [(*min(refusing), check)] if refusing else []
-    left = BUDGET
-    for seconds, name, check in sorted(soonest):
+        refusing = [(refusals[name], name) for name, row in found.items() if row[check][0] == "refused"]
+        if refusing:
+            name = min(refusing)[1]
+            picked.append((found[name][check][1], name, check))
+    left = budget
+    for seconds, name, check in sorted(picked):
         left -= seconds
         if left >= 0:
             chosen.setdefault(name, []).append(check)

@@ -379,7 +379,8 @@ def _setting(assignment: Assignment, exercises: Sequence[Exercise], box: sandbox
     """What an evaluation depends on besides the student's code."""
     course = Path(__file__).parent
     modules = [course / f"{name}.py" for name in ("evaluate", "runner", "sandbox", "syscalls")]
-    sources = [path.read_bytes() for path in (*modules, course.parent / "practice" / "harness.py")]
+    modules += [course.parent / "practice" / f"{name}.py" for name in ("harness", "ranks", "ward")]
+    sources = [path.read_bytes() for path in modules]
     limits = {name: value for name, value in asdict(box).items() if name != "python"}
     digests = {exercise.id: exercise.digest for exercise in exercises}
     return [digests, assignment.seed, hashlib.sha256(b"\0".join(sources)).hexdigest(), limits, _version("torch")]

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_
 
 from torchbook.course.assignment import Assignment
 from torchbook.course.notebooks import KERNEL, PUBLIC_SEED, about, call_of, points_of, seeding, statement
-from torchbook.practice.exercise import BEGIN, END, FIXTURES, Exercise, Points
+from torchbook.practice.exercise import BEGIN, END, FIXTURES, INSTEAD, Exercise, Points, replaced
 from torchbook.practice.harness import Check, checks_of
 
 
@@ -82,16 +82,29 @@ def _name(exercise: Exercise) -> str:
 def _solution(exercise: Exercise) -> str:
     """The reference in Otter's marks, the stub's own words as its prompt."""
     lines: list[str] = []
+    answer: list[str] = []
     for line in exercise.solution.strip().splitlines():
         indent = line[: len(line) - len(line.lstrip())]
         if line.strip() == BEGIN:
-            lines.append(f"{indent}# BEGIN SOLUTION NO PROMPT")
+            answer = [f"{indent}# BEGIN SOLUTION NO PROMPT"]
         elif line.strip() == END:
-            stub = [f"{indent}# your code here"] + [f"{indent}raise NotImplementedError"] * bool(indent)
-            lines += [f"{indent}# END SOLUTION", f'{indent}""" # BEGIN PROMPT', *stub, f'{indent}""" # END PROMPT']
+            lines += [*_above_instead(answer), f"{indent}# END SOLUTION", *_prompt(indent, replaced(answer))]
+            answer = []
         else:
-            lines.append(line)
+            (answer or lines).append(line)
     return "\n".join(lines)
+
+
+def _above_instead(answer: Sequence[str]) -> Sequence[str]:
+    marks = [line.strip() for line in answer]
+    return answer[: marks.index(INSTEAD)] if INSTEAD in marks else answer
+
+
+def _prompt(indent: str, instead: Sequence[str] | None) -> list[str]:
+    """What students find where the answer was."""
+    if instead is None:
+        instead = [f"{indent}# your code here"] + [f"{indent}raise NotImplementedError"] * bool(indent)
+    return [f'{indent}""" # BEGIN PROMPT', *instead, f'{indent}""" # END PROMPT'] if instead else []
 
 
 def _test(exercise: Exercise, check: Check, points: float, seed: int) -> str:

@@ -36,7 +36,7 @@ GB = 1_000_000_000
 _TICK = 0.5  # seconds between two looks of the watcher
 _INSIDE = "/box"  # where the learner's rooms and the runner are in the box
 _DATA = "/box/data"
-_ROOMS = ("__init__.py", "_glue.py", "figures.py", "notices.py", "runtime.py", "data", "viz", "practice")
+_ROOMS = ("__init__.py", "_glue.py", "figures.py", "notices.py", "runtime.py", "data", "kernels", "viz", "practice")
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = ("ld.so.cache", "alternatives", "localtime")
 _BOOT = "import sys; sys.path.insert(0, {0!r}); import runner; runner.main()"
@@ -267,7 +267,7 @@ def _command(box: Box, program: Sequence[str], data: Sequence[str], filter_: int
 
 
 def _environment(box: Box, folder: str, data: str) -> dict[str, str]:
-    """Variables in the box: one thread, no randomness of hashes, gloo on the loopback."""
+    """Variables in the box: one thread, no randomness of hashes, gloo on the loopback, and no GPU for triton."""
     return {
         "PATH": f"{Path(box.python).parent}:/usr/bin:/bin",
         "HOME": folder,
@@ -278,6 +278,7 @@ def _environment(box: Box, folder: str, data: str) -> dict[str, str]:
         "OMP_WAIT_POLICY": "PASSIVE",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "TRITON_INTERPRET": "1",
         "MPLBACKEND": "agg",
         "GLOO_SOCKET_IFNAME": "lo",
         "TORCHBOOK_DATA": data,

@@ -7,8 +7,9 @@
       wrong/*.py    wrong answers; the first line is `# test_a: the misconception`
       variants/*/   overlays of any of these, chosen by the seed of a class
 
-The stub is derived from the reference, so the two cannot drift apart. A quiz is an `exercise.md` alone; the rest is
-derived from its questions (`torchbook.practice.quiz`).
+The stub is derived from the reference, so the two cannot drift apart: `raise NotImplementedError` for each answer, or,
+where there is working code to repair, what stands as comments below the mark `### INSTEAD`. A quiz is an `exercise.md`
+alone; the rest is derived from its questions (`torchbook.practice.quiz`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import hashlib
 import random
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +32,7 @@ from torchbook.practice import quiz
 from torchbook.practice.quiz import Question, Topic
 
 FIXTURES = ("reference", "seed", "source")
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN, INSTEAD, END = "### BEGIN SOLUTION", "### INSTEAD", "### END SOLUTION"
 HIDDEN = "test_hidden_"
 _FOLDER = re.compile(r"^(?P<id>[a-z][a-z0-9]*-x\d+)-(?P<slug>[a-z0-9-]+)$")
 _HINT = re.compile(r"^## Hint: (?P<symptom>.+?)(?: \{(?P<checks>[\w, ]+)\})?$")
@@ -71,7 +73,7 @@ class Contract(pydantic.BaseModel):
     minutes: int = pydantic.Field(ge=1)
     importance: int = pydantic.Field(ge=1, le=5)
     points: Points
-    needs: tuple[Literal["cpu", "gpu", "processes"], ...] = ("cpu",)
+    needs: tuple[Literal["cpu", "gpu", "processes", "compiler"], ...] = ("cpu",)
     data: tuple[str, ...] = ()
     seconds: float = pydantic.Field(gt=0)
     questions: tuple[Question, ...] = ()
@@ -125,12 +127,12 @@ class Exercise:
 
     @cached_property
     def reference(self) -> str:
-        """The reference's source without the markers."""
-        return "".join(line for line in self.solution.splitlines(keepends=True) if line.strip() not in (BEGIN, END))
+        """The reference's source without the markers, and without what the stub has instead of an answer."""
+        return reference_of(self.solution)
 
     @cached_property
     def stub(self) -> str:
-        """What the learner starts from: the reference with `raise NotImplementedError` for the answer."""
+        """What the learner starts from: the reference with `raise NotImplementedError`, or what is `INSTEAD`."""
         return stub_of(self.solution)
 
     @cached_property
@@ -348,17 +350,41 @@ def _code(folder: Path, variant: str) -> tuple[str, str]:
         _parse(path, source)
         sources.append(source)
     solution, checks = sources
+    path = _overlaid(folder, variant, "solution.py")
     marks = [line.strip() for line in solution.splitlines() if line.strip() in (BEGIN, END)]
     if not marks or marks != [BEGIN, END] * (len(marks) // 2):
-        path = _overlaid(folder, variant, "solution.py")
         raise ExerciseError(f"{_shown(path)}:1: mark the answer with lines '{BEGIN}' and '{END}', in pairs")
-    _complain_about_class_bodies(_overlaid(folder, variant, "solution.py"), solution)
+    _complain_about_instead(path, solution)
+    _complain_about_class_bodies(path, solution)
     return solution, checks
+
+
+def _complain_about_instead(path: Path, solution: str) -> None:
+    """`INSTEAD` once in an answer, and below it nothing but comments, which make a stub that is Python."""
+    inside = below = False
+    for number, line in enumerate(solution.splitlines(), 1):
+        mark = line.strip()
+        if mark == INSTEAD and (below or not inside):
+            why = "a second one in the same answer" if below else f"stands outside of '{BEGIN}' and '{END}'"
+            raise ExerciseError(f"{_shown(path)}:{number}: '{INSTEAD}' {why}; write it once, below an answer")
+        inside = (inside or mark == BEGIN) and mark != END
+        if below and inside and mark != "#" and not mark.startswith("# "):
+            raise ExerciseError(
+                f"{_shown(path)}:{number}: below '{INSTEAD}' each line is a comment, '# ' before what the stub "
+                f"has there and '#' for an empty line; this one is {line!r}"
+            )
+        below = inside and (below or mark == INSTEAD)
+    stub = _stub_lines(solution)
+    try:
+        ast.parse("\n".join(line for _, line in stub))
+    except SyntaxError as error:
+        number = stub[min(error.lineno or 1, len(stub)) - 1][0]
+        raise ExerciseError(f"{_shown(path)}:{number}: the stub is not Python there: {error.msg}") from None
 
 
 def _complain_about_class_bodies(path: Path, solution: str) -> None:
     """A stub whose class body raises could not even be defined."""
-    for node in ast.walk(_parse(path, stub_of(solution))):
+    for node in ast.walk(ast.parse(stub_of(solution))):
         if isinstance(node, ast.ClassDef) and any(isinstance(one, ast.Raise) for one in node.body):
             raise ExerciseError(
                 f"{_shown(path)}:{_line_of(path, f'class {node.name}')}: the whole body of {node.name} is marked; "
@@ -426,23 +452,68 @@ def _defined(tree: ast.Module) -> set[str]:
 
 
 def stub_of(solution: str) -> str:
-    """The reference with each answer replaced: `raise NotImplementedError` in a body, a comment at the top level."""
-    kept: list[str] = []
-    inside = False
-    for line in solution.splitlines():
+    """The reference with each answer replaced.
+
+    By what stands below `INSTEAD`, where there is that; else by `raise NotImplementedError` in a body and by a comment
+    at the top level.
+    """
+    return "\n".join(line for _, line in _stub_lines(solution)).rstrip() + "\n"
+
+
+def _stub_lines(solution: str) -> list[tuple[int, str]]:
+    """The stub's lines, each with the number of the line in the solution that it comes from."""
+    kept: list[tuple[int, str]] = []
+    answer: list[str] | None = None
+    for number, line in enumerate(solution.splitlines(), 1):
         mark = line.strip()
         if mark == BEGIN:
-            inside = True
-            indent = line[: len(line) - len(line.lstrip())]
-            if indent:
-                kept += [f"{indent}# your code here", f"{indent}raise NotImplementedError"]
-            elif not kept or not kept[-1].endswith("}"):  # below a dictionary to be filled, nothing is to be written
-                kept.append("# your code here")
-        elif mark == END:
-            inside = False
-        elif not inside:
+            answer = [line]
+        elif mark == END and answer is not None:
+            first = number - len(answer)
+            instead = replaced(answer)
+            if instead is None:
+                kept += [(first, text) for text in _to_be_written(answer[0], kept[-1][1] if kept else "")]
+            else:
+                kept += [(number - len(instead) + place, text) for place, text in enumerate(instead)]
+            answer = None
+        elif answer is not None:
+            answer.append(line)
+        else:
+            kept.append((number, line))
+    return kept
+
+
+def replaced(answer: Sequence[str]) -> list[str] | None:
+    """What the stub has in place of an answer: the lines below `INSTEAD` without their `# `. None without the mark."""
+    marks = [line.strip() for line in answer]
+    if INSTEAD not in marks:
+        return None
+    return [_uncommented(line) for line in answer[marks.index(INSTEAD) + 1 :]]
+
+
+def _uncommented(line: str) -> str:
+    text = line.lstrip()
+    return (line[: len(line) - len(text)] + text.removeprefix("#").removeprefix(" ")).rstrip()
+
+
+def _to_be_written(begin: str, above: str) -> list[str]:
+    """What a stub says where an answer is to be written; `begin` is the line that opens it."""
+    indent = begin[: len(begin) - len(begin.lstrip())]
+    if indent:
+        return [f"{indent}# your code here", f"{indent}raise NotImplementedError"]
+    return [] if above.endswith("}") else ["# your code here"]  # below a dictionary to be filled, nothing is written
+
+
+def reference_of(solution: str) -> str:
+    """The solution without marks, and without what stands below `INSTEAD`."""
+    kept: list[str] = []
+    below = False
+    for line in solution.splitlines(keepends=True):
+        mark = line.strip()
+        below = (below or mark == INSTEAD) and mark != END
+        if not below and mark not in (BEGIN, END):
             kept.append(line)
-    return "\n".join(kept).rstrip() + "\n"
+    return "".join(kept)
 
 
 def public_part(checks: str) -> str:

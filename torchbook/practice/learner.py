@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import sys
 import types
@@ -245,7 +246,18 @@ def _about_stub(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
     done = {name for check in asked if states[check.name] != "unsolved" for name in check.parameters}
     open_ = {name for check in asked if states[check.name] == "unsolved" for name in check.parameters}
     names = [name for name in exercise.names if name in (open_ - done or open_)]
+    names = [name for name in names if name in _raising(exercise.stub)] or names  # the rest may be code to repair
     return f"Write `{'`, `'.join(names)}` where the stub says `raise NotImplementedError`, and run that cell again."
+
+
+def _raising(stub: str) -> set[str]:
+    """Functions and classes of a stub in which an answer is still to be written."""
+    return {
+        node.name
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and any(isinstance(one, ast.Raise) for one in ast.walk(node))
+    }
 
 
 def _about_hints(exercise: Exercise, call: Call) -> tuple[str, ...]:

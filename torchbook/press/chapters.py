@@ -19,6 +19,7 @@ TOC = "_toc.yml"
 _CELL_FENCE = re.compile(r"^`{3,}\{code-cell\}")
 LANGUAGE = "python"
 PARAMETERS = ("DEVICE", "FAST", "SEED")
+GPU_ONLY = "gpu-only"  # tag of a cell that the CPU lane leaves out
 
 
 class ChapterError(Exception):
@@ -38,7 +39,7 @@ class Contract(pydantic.BaseModel):
     id: str = pydantic.Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     outcome: str
-    needs: tuple[Literal["cpu", "gpu", "processes"], ...] = ("cpu",)
+    needs: tuple[Literal["cpu", "gpu", "processes", "compiler"], ...] = ("cpu",)
     minutes: float = pydantic.Field(gt=0)
     memory_gb: float = pydantic.Field(gt=0)
     threads: int = pydantic.Field(default=1, ge=1)
@@ -48,10 +49,14 @@ class Contract(pydantic.BaseModel):
 
 @dataclass(frozen=True)
 class Chapter:
-    """One executable page: `root` is the book's folder, `docname` its path in it without suffix."""
+    """One executable page: `root` is the book's folder, `docname` its path in it without suffix.
+
+    `kept` is the folder in `root` that holds what papermill made of it.
+    """
 
     root: Path
     docname: str
+    kept: str = "executed"
 
     @property
     def path(self) -> Path:
@@ -61,7 +66,7 @@ class Chapter:
     @property
     def executed(self) -> Path:
         """Where the press keeps what papermill made of it."""
-        return self.root / "executed" / f"{self.docname}.ipynb"
+        return self.root / self.kept / f"{self.docname}.ipynb"
 
     @property
     def shown(self) -> str:
@@ -158,7 +163,17 @@ class Chapter:
     @property
     def code(self) -> list[str]:
         """Sources of the code cells, in order."""
-        return [c.source for c in self.notebook.cells if c.cell_type == "code"]
+        return [c.source for c in self.code_cells]
+
+    @property
+    def code_cells(self) -> list[NotebookNode]:
+        """The code cells, in order."""
+        return [c for c in self.notebook.cells if c.cell_type == "code"]
+
+    @property
+    def gpu_only(self) -> list[int]:
+        """Which code cells, counted from 0, only a GPU runs."""
+        return [n for n, c in enumerate(self.code_cells) if GPU_ONLY in c.metadata.get("tags", [])]
 
     @cached_property
     def _code_lines(self) -> list[int]:

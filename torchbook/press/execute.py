@@ -6,11 +6,12 @@ import json
 import os
 import platform
 import re
+import sys
 import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,12 +26,33 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
 
 from torchbook import data, runtime
+from torchbook.press.chapters import GPU_ONLY
 from torchbook.press.key import environment
 from torchbook.press.normal import BANNER_TAG, normalise
 
 _GB = 1e9
 _LOOK_EVERY = 0.2  # seconds between looks at the kernel
 _LONGEST_REASON = 300
+_MEMORY_TAG = "torchbook-device-memory"
+# The last thing that a kernel beside the CPU lane is asked.
+_MEMORY_CELL = """\
+import sys
+
+torch = sys.modules.get("torch")
+print(torch.cuda.max_memory_reserved() if torch and torch.cuda.is_initialized() else 0)"""
+SHIPPED = "shipped"  # the lane of a published notebook, run as a learner runs it
+# What this process has and a learner's environment has not.
+_OURS = (
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "PYTHONPATH",
+    "PYTHONWARNINGS",
+    "TORCHBOOK_EXERCISES",
+    "TORCHBOOK_FAST",
+    "VIRTUAL_ENV",
+)
+_NOT_THE_CHAPTER_S = {"injected-parameters", BANNER_TAG, _MEMORY_TAG}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -45,9 +67,12 @@ class Job:
     seconds: float
     memory_gb: float
     threads: int
+    needs: tuple[str, ...] = ("cpu",)
     data: tuple[str, ...] = ()
     lane: str = "cpu"
     progress: str | None = None  # file that is told the running cell; only used where it can be written
+    python: str = ""  # interpreter of another environment that runs it
+    variables: tuple[tuple[str, str], ...] = ()  # of the environment, beside those that every kernel gets
 
 
 @dataclass(frozen=True)
@@ -72,8 +97,10 @@ class Outcome:
     failure: Failure | None
     seconds: float
     peak_gb: float
+    peak_device_gb: float = 0.0  # as torch's allocator in the kernel counts
     cell_seconds: list[float] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
+    lacks: str = ""  # what the machine has not and the chapter needs; then nothing ran
 
 
 class Watch(threading.Thread):
@@ -144,7 +171,7 @@ class PressEngine(Engine):
         def cell_start(cell: NotebookNode, cell_index: int | None = None, **more: Any) -> None:
             nonlocal count
             if cell.cell_type == "code":
-                if "injected-parameters" not in cell.metadata.get("tags", []):
+                if not _NOT_THE_CHAPTER_S & set(cell.metadata.get("tags", [])):
                     count += 1
                 watch.code_cell = max(0, count - 1)
                 watch.on_cell(watch.code_cell)
@@ -158,6 +185,7 @@ class PressEngine(Engine):
             timeout=None,
             startup_timeout=120,
             coalesce_streams=True,
+            **({"skip_cells_with_tag": GPU_ONLY} if watch.job.lane == "cpu" else {}),
         )
         with kwargs["stderr"].open("wb") as stderr:
             return client.execute(stderr=stderr)
@@ -180,13 +208,26 @@ class _Client(PapermillNotebookClient):
 papermill_engines.register("press", PressEngine)
 
 
+def _lacks(job: Job) -> str:
+    """What the chapter needs and this machine has not, and the remedy; "" when it has all."""
+    if "compiler" not in job.needs:
+        return ""
+    compiler = runtime.compiler()
+    return "" if compiler.state == "ok" else f"it needs a C++ compiler, {compiler.found}: {compiler.advice}"
+
+
 def execute(job: Job) -> Outcome:
     """Run a job to its end, whatever it does; never raises for what the chapter does."""
+    lacks = _lacks(job)
+    if lacks:
+        return Outcome(job.docname, job.notebook, None, 0.0, 0.0, lacks=lacks)
     nb = nbformat.reads(job.notebook, as_version=4)
+    if job.lane != "cpu":
+        nb.cells.append(nbformat.v4.new_code_cell(_MEMORY_CELL, metadata={"tags": [_MEMORY_TAG]}))
     watch = Watch(job, _teller(job, len(job.lines)))
     failure = None
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="torchbook-") as folder, _environment(job):
+    with tempfile.TemporaryDirectory(prefix="torchbook-") as folder, _environment(job, Path(folder)):
         ran = Path(folder, "ran.ipynb")
         stderr = Path(folder, "kernel-stderr.txt")
         work = Path(folder, "work")
@@ -215,15 +256,25 @@ def execute(job: Job) -> Outcome:
         finally:
             watch.stop()
         done = nbformat.read(ran, 4) if ran.is_file() else None
+        device_bytes = _take_memory_cell(done) if done else 0
     return Outcome(
         docname=job.docname,
         notebook=nbformat.writes(normalise(done)) if done else None,
         failure=failure,
         seconds=time.monotonic() - started,
         peak_gb=watch.peak,
+        peak_device_gb=device_bytes / _GB,
         cell_seconds=_cell_seconds(done) if done else [],
         facts=_facts(job),
     )
+
+
+def _take_memory_cell(nb: NotebookNode) -> int:
+    """Take the cell that is not the chapter's out of its notebook; what it said, or 0 when it did not run."""
+    asked = [cell for cell in nb.cells if _MEMORY_TAG in cell.metadata.get("tags", [])]
+    nb.cells = [cell for cell in nb.cells if cell not in asked]
+    said = "".join(output.get("text", "") for cell in asked for output in cell.outputs).strip()
+    return int(said) if said.isdigit() else 0
 
 
 def _facts(job: Job) -> dict[str, Any]:
@@ -233,6 +284,7 @@ def _facts(job: Job) -> dict[str, Any]:
         "device": _device(job.lane),
         "platform": f"{platform.system()} {platform.machine()}",
         "versions": environment(),
+        **({"gpu": runtime.gpu()} if job.lane == "gpu" else {}),
         "data": {name: {"real": s.real, "fingerprint": s.fingerprint, "note": s.note} for name, s in sources.items()},
     }
 
@@ -258,27 +310,59 @@ def _teller(job: Job, total: int) -> Callable[[int], None]:
 
 
 @contextmanager
-def _environment(job: Job) -> Iterator[None]:
-    """Threads as the contract says; waiting threads sleep, so that two kernels on few cores don't fight."""
-    wanted = {
+def _environment(job: Job, folder: Path) -> Iterator[None]:
+    """The environment variables of the kernel; afterwards they are as they were."""
+    wanted = _variables(job, folder)
+    before = {name: os.environ.get(name) for name in wanted}
+    try:
+        _set(wanted)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _variables(job: Job, folder: Path) -> dict[str, str | None]:
+    """Threads as the contract says; waiting threads sleep, so that two kernels on few cores don't fight.
+
+    The programs of the kernel's Python (ninja, torchrun) come first on the PATH, as in an activated environment. A
+    published notebook gets nothing that a learner's kernel has not, but a progress of its own.
+    """
+    python = job.python or sys.executable
+    path = os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)])
+    common = {"PATH": path, "PYTHONFAULTHANDLER": "1", **dict(job.variables)}
+    if job.lane == SHIPPED:
+        own = {"JUPYTER_PATH": str(_kernel_of(python, folder)), "TORCHBOOK_PROGRESS": str(folder / "progress.json")}
+        return {**common, **dict.fromkeys(_OURS), **own}
+    return {
+        **common,
         "OMP_NUM_THREADS": str(job.threads),
         "MKL_NUM_THREADS": str(job.threads),
         "OMP_WAIT_POLICY": "PASSIVE",
         "TORCHBOOK_PRESS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PYTHONFAULTHANDLER": "1",
         "PYTHONHASHSEED": "0",
     }
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+
+
+def _kernel_of(python: str, folder: Path) -> Path:
+    """A folder in which Jupyter finds another environment's Python under the usual name."""
+    spec = {
+        "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    kernel = folder / "jupyter" / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text(json.dumps(spec), encoding="utf-8")
+    return folder / "jupyter"
 
 
 def _unexpected_error(job: Job, nb: NotebookNode) -> Failure | None:
@@ -286,7 +370,7 @@ def _unexpected_error(job: Job, nb: NotebookNode) -> Failure | None:
     index = -1
     for cell in nb.cells:
         tags = cell.metadata.get("tags", [])
-        if cell.cell_type != "code" or "injected-parameters" in tags or BANNER_TAG in tags:
+        if cell.cell_type != "code" or _NOT_THE_CHAPTER_S & set(tags):
             continue
         index += 1
         raised = [output for output in cell.get("outputs", []) if output.output_type == "error"]
@@ -319,6 +403,6 @@ def _cell_seconds(nb: NotebookNode) -> list[float]:
     cells = [
         cell
         for cell in nb.cells
-        if cell.cell_type == "code" and not {"injected-parameters", BANNER_TAG} & set(cell.metadata.get("tags", []))
+        if cell.cell_type == "code" and not _NOT_THE_CHAPTER_S & set(cell.metadata.get("tags", []))
     ]
     return [round(cell.metadata.get("papermill", {}).get("duration") or 0.0, 3) for cell in cells]

@@ -17,9 +17,21 @@ from torchbook.practice.exercise import ExerciseError
 from torchbook.press.chapters import Chapter, ChapterError
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# These rooms of the package never touch an output: the command line, grading, and what Sphinx does with the outputs.
+# These rooms of the package never touch an output: command line, grading, and what is done with outputs and book.
 # Practice does, but only where a cell names it: such a chapter has its files and its exercises in the key.
-_NOT_IN_KEY = ("cli.py", "course/", "practice/", "press/site/", "press/build.py")
+_NOT_IN_KEY = (
+    "cli.py",
+    "course/",
+    "practice/",
+    "press/site/",
+    "press/build.py",
+    "press/pack.py",
+    "press/pack.sh",
+    "press/record.py",
+    "press/recordings.py",
+    "press/paper/",
+    "press/ship/",
+)
 _PRACTICE = re.compile(r"\btorchbook\b.*\bpractice\b")
 _EXERCISE = re.compile(r"""["']([a-z][a-z0-9]*-x\d+)["']""")
 _VERSIONS = ("torch", "torchvision", "triton", "transformers", "numpy", "plotly")
@@ -72,7 +84,8 @@ def environment() -> dict[str, str]:
 def run_key(chapter: Chapter, parameters: dict[str, Any], lane: str, package: Path = PACKAGE) -> str:
     """sha256 of: code cells, parameters, lane, threads, package, lock, versions, machine, data, exercises in cells.
 
-    Prose, tags and limits are left out on purpose: changing them changes no output.
+    Prose, tags and limits are left out on purpose: changing them changes no output. Which cells the CPU leaves out is
+    in it.
     """
     lock = chapter.root / "requirements.txt"
     parts = {
@@ -87,4 +100,6 @@ def run_key(chapter: Chapter, parameters: dict[str, Any], lane: str, package: Pa
         "machine": platform.machine(),
         "data": {name: data.prepare(name).fingerprint for name in chapter.contract.data},
     }
+    if lane == "cpu" and chapter.gpu_only:
+        parts["left out"] = chapter.gpu_only
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

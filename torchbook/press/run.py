@@ -25,7 +25,17 @@ from torchbook.press.execute import Failure, Job, Outcome, execute
 from torchbook.press.key import run_key
 
 RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
-_PARAMETERS: dict[str, dict[str, Any]] = {"cpu": {"DEVICE": "cpu"}, "gpu": {"DEVICE": "cuda"}}
+LACKS = "torchbook_lacks"  # in its place, why the chapter could not run on this machine
+REQUIRE_COMPILER = "TORCHBOOK_REQUIRE_COMPILER"  # set where a chapter that cannot run is an error
+COMMIT = "TORCHBOOK_COMMIT"  # the book's commit, where there is no git to ask
+# The CUDA libraries and each process's context take memory of the host that no contract counts.
+_CUDA_HOST_GB = 8.0
+REHEARSAL = "rehearsal"  # the GPU lane on a CPU: the same cells, for where no GPU is
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "cpu": {"DEVICE": "cpu"},
+    "gpu": {"DEVICE": "cuda"},
+    REHEARSAL: {"DEVICE": "cpu"},
+}
 
 
 class RunError(Exception):
@@ -52,11 +62,12 @@ class Options:
 
 @dataclass
 class Report:
-    """Which chapters were kept as they were, which ran (seconds), which failed."""
+    """Which chapters were kept as they were, which ran (seconds), which failed, which the machine cannot run (why)."""
 
     kept: list[str] = field(default_factory=list)
     ran: dict[str, float] = field(default_factory=dict)
     failed: list[Failure] = field(default_factory=list)
+    lacking: dict[str, str] = field(default_factory=dict)
 
 
 def record_of(chapter: Chapter) -> dict[str, Any]:
@@ -67,8 +78,16 @@ def record_of(chapter: Chapter) -> dict[str, Any]:
         return {}
 
 
+def lacks_of(chapter: Chapter) -> str:
+    """Why the chapter could not run on this machine; "" when it did, or was never tried."""
+    try:
+        return str(nbformat.read(chapter.executed, as_version=4).metadata.get(LACKS, ""))
+    except (OSError, ValueError, AttributeError, nbformat.ValidationError):
+        return ""
+
+
 def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
-    """Bring `executed/` up to date: chapters whose run key is unchanged are kept, the others run.
+    """Bring `executed/`, or where they are kept instead, up to date: only chapters whose run key has changed run.
 
     Each chapter is written when it finishes, so that a killed run loses only the chapters that were running.
     """
@@ -98,8 +117,9 @@ def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
         parameters=options.parameters,
         lines=tuple(chapter.line_of(index) for index in range(len(chapter.code))),
         seconds=60 * contract.minutes * options.patience,
-        memory_gb=contract.memory_gb,
+        memory_gb=contract.memory_gb + (_CUDA_HOST_GB if options.lane == "gpu" else 0),
         threads=contract.threads,
+        needs=contract.needs,
         data=contract.data,
         lane=options.lane,
         progress=str(progress),
@@ -143,37 +163,45 @@ def _backend(options: Options) -> Iterator[None]:
 
 
 def _keep(chapter: Chapter, outcome: Outcome, key: str, options: Options, report: Report) -> None:
+    if outcome.lacks and os.environ.get(REQUIRE_COMPILER):
+        outcome.failure, outcome.notebook = Failure(chapter.docname, 1, 0, outcome.lacks), None
     if outcome.failure or outcome.notebook is None:
         failure = outcome.failure or Failure(chapter.docname, 1, 0, "papermill wrote no notebook")
         report.failed.append(failure)
         chapter.executed.unlink(missing_ok=True)  # its key no longer holds, so its outputs must not be shown
         if outcome.notebook:
-            _write(failed_copy(chapter), outcome.notebook)
+            write(failed_copy(chapter), outcome.notebook)
         return
     nb = nbformat.reads(outcome.notebook, as_version=4)
+    if outcome.lacks:
+        report.lacking[chapter.docname] = outcome.lacks
+        nb.metadata[LACKS] = outcome.lacks
+        write(chapter.executed, nbformat.writes(nb))
+        return
     nb.metadata[RUN] = {
         "key": key,
         "lane": options.lane,
         "parameters": options.parameters,
         "threads": chapter.contract.threads,
-        "commit": _commit(chapter.root),
+        "commit": commit(chapter.root),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "seconds": round(outcome.seconds, 1),
         "peak_gb": round(outcome.peak_gb, 2),
         "cell_seconds": outcome.cell_seconds,
+        **({} if options.lane == "cpu" else {"peak_device_gb": round(outcome.peak_device_gb, 2)}),
         **outcome.facts,
     }
-    _write(chapter.executed, nbformat.writes(nb))
+    write(chapter.executed, nbformat.writes(nb))
     failed_copy(chapter).unlink(missing_ok=True)
     report.ran[chapter.docname] = outcome.seconds
 
 
 def failed_copy(chapter: Chapter) -> Path:
     """Where the notebook of a failed run is kept to be looked at."""
-    return chapter.root / "executed" / "_failed" / f"{chapter.docname}.ipynb"
+    return chapter.root / chapter.kept / "_failed" / f"{chapter.docname}.ipynb"
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Write whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
@@ -181,8 +209,8 @@ def _write(path: Path, text: str) -> None:
     os.replace(part, path)
 
 
-def _commit(root: Path) -> str:
-    """Short commit of the book, with "+" when the working tree differs from it; "" outside git."""
+def commit(root: Path) -> str:
+    """Short commit of the book, with "+" when the working tree differs from it; outside git what COMMIT says."""
     try:
         out = subprocess.run(
             ["git", "describe", "--always", "--exclude=*", "--dirty=+"],
@@ -192,7 +220,7 @@ def _commit(root: Path) -> str:
             check=True,
         )
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        return os.environ.get(COMMIT, "")
     return out.stdout.strip()
 
 

@@ -114,6 +114,31 @@ def adamw_bytes(parameters: float) -> float:
     return parameters * ADAMW_BYTES
 
 
+def training_flops(parameters: float, tokens: float, frozen: bool = False) -> float:
+    """FLOPs of training by the rule of thumb: 6 for each parameter and token.
+
+    2 are the forward's, 2 carry the gradient to the layer before, 2 compute the weights' gradients. Attention's scores
+    are not counted.
+
+    Args:
+        parameters: number of parameters.
+        tokens: number of tokens.
+        frozen: the weights do not train, as with LoRA, so that their gradients' 2 are saved.
+    """
+    return (4 if frozen else 6) * parameters * tokens
+
+
+def gpu_hours(flops: float, peak: float, utilisation: float) -> float:
+    """Hours of one GPU, or of many together, for so many FLOPs.
+
+    Args:
+        flops: the work.
+        peak: FLOPs per second of a GPU at this precision, dense.
+        utilisation: fraction of the peak that is reached over the whole run, 0 to 1.
+    """
+    return flops / (peak * utilisation) / 3600
+
+
 @dataclass(frozen=True)
 class Results:
     """What follows from a setting, in SI units."""
@@ -276,8 +301,15 @@ def significant(x: float, digits: int = 3) -> str:
     return text
 
 
+def _six(x: float) -> float:
+    """Rounded to six significant digits, halves up as in the ES module."""
+    exact = Decimal(x)
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 5), ROUND_HALF_UP))
+
+
 def plain(x: float) -> str:
     """A learning rate: up to six digits, and an exponent below a thousandth."""
+    x = _six(x)
     mantissa, exponent = f"{x:.5e}".split("e")
     if int(exponent) < -3:
         return f"{mantissa.rstrip('0').rstrip('.')}e−{-int(exponent)}"
@@ -289,7 +321,7 @@ def count(x: float) -> str:
     """A whole number for people: 350 million."""
     for size, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
         if x >= size:
-            return f"{float(f'{x / size:.6g}'):g}{name}"
+            return f"{_six(x / size):g}{name}"
     return f"{x:.0f}"
 
 

@@ -67,13 +67,15 @@ class Predict(SphinxDirective):
         except ValueError as error:
             raise self.error(str(error)) from None
         name = f"predict-{self.env.new_serialno('predict')}"
-        body: list[nodes.Node] = [_html('<fieldset class="predict"><legend>'), *self._inline(found.question)]
+        body: list[nodes.Node] = [_html(f'<fieldset class="predict" id="{name}"><legend>')]
+        body += self._inline(found.question)
         body.append(_html("</legend>"))
         for text, right in found.options:
             mark = ' data-right="1"' if right else ""
             body += [_html(f'<label><input type="radio" name="{name}"{mark}><span>'), *self._inline(text)]
             body.append(_html("</span></label>"))
-        body.append(_html('<p class="verdict" role="status"></p><details><summary>Answer</summary>'))
+        answer = f'<details id="{name}-answer"><summary>Answer</summary>'
+        body.append(_html(f'<p class="verdict" role="status"></p>{answer}'))
         right_text = next(text for text, right in found.options if right)
         body.append(nodes.paragraph("", "", nodes.strong("", "", *self._inline(right_text))))
         body += self.parse_text_to_nodes(found.answer)

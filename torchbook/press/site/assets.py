@@ -5,12 +5,15 @@ from __future__ import annotations
 import filecmp
 import importlib.metadata
 import importlib.resources
+import itertools
 import re
 import shutil
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import tinycss2
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -35,6 +38,20 @@ _STYLES = {
 _NOT_ICONS = re.compile(r"fa-(solid|regular|brands|fw|lg|xs|sm|[0-9]+x|spin|pulse|inverse|stack.*)$")
 # The theme's icon font: the faces, and a rule an icon.
 _ICON_FONT = re.compile(r"@font-face\{[^{}]*fontawesome[^{}]*\}|(?:\.fa-[\w-]+:before,?)+\{[^{}]*\}", re.IGNORECASE)
+# Style sheets most of whose rules are for what no page has.
+_TRIMMED = ("styles/pydata-sphinx-theme.css", "mystnb.*.css", "sphinx-design.min.css")
+_MARK = "/* without the rules for what no page has */"
+_WORD = re.compile(r"[\w-]+")
+_COMPOSED = ("bs-", "tooltip-", "popover-")  # classes that Bootstrap's script puts together
+# The theme measures and marks every block of code in turn, and each mark makes the next measure lay out the page again.
+_MARKS_IN_TURN = re.compile(r"\be\.tabIndex=(e\.scrollWidth>[^{}?]+\?0:-1)\}")
+_MARKS_AT_ONCE = r"const t=\1;queueMicrotask(()=>{e.tabIndex=t})}"
+# No page loads these: icons are drawn, a launched notebook is live, and the book has a search of its own.
+_UNUSED = (
+    *("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"),
+    *("searchtools.js", "language_data.js", "sphinx_highlight.js"),
+)
+_DARK = 'html[data-theme="dark"]'
 # What the theme's own scripts put on the page after it is built.
 _LATER = {("solid", "check"), ("solid", "xmark")}
 
@@ -81,14 +98,80 @@ def vendor(app: Sphinx, exception: Exception | None) -> None:
             _copy(Path(app.confdir, folder), static)
     pages = [path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")]
     (static / "icons.css").write_text(icons_css(icons_in(pages) | _LATER), encoding="utf-8")
-    theme = static / "styles/pydata-sphinx-theme.css"
-    if theme.is_file():
-        theme.write_text(_ICON_FONT.sub("", theme.read_text(encoding="utf-8")), encoding="utf-8")
+    _trim_styles(app, static, pages)
+    script = static / "scripts/pydata-sphinx-theme.js"
+    if script.is_file():
+        text = script.read_text(encoding="utf-8")
+        script.write_text(_MARKS_IN_TURN.sub(_MARKS_AT_ONCE, text), encoding="utf-8")
+    code = static / "pygments.css"
+    if code.is_file():
+        code.write_text(light_on_paper(code.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
-    for unused in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
+    for unused in _UNUSED:
         (static / unused).unlink(missing_ok=True)
     for left_over in (*static.rglob("*.map"), *static.glob("*macros.html"), *static.glob("*.js_t")):
         left_over.unlink()
+
+
+def _trim_styles(app: Sphinx, static: Path, pages: list[str]) -> None:
+    """Leave in the large style sheets what some page, or some script, can use."""
+    # Neither libraries, whose sheets are not trimmed, nor the texts that the search shows.
+    own = (one for one in static.rglob("*.js") if one.relative_to(static).parts[0] not in ("vendor", "search"))
+    scripts = [path.read_text(encoding="utf-8") for path in own]
+    words = {word for text in (*pages, *scripts) for word in _WORD.findall(text)}
+    originals = Path(app.doctreedir, "styles")
+    for path in (path for pattern in _TRIMMED for path in static.glob(pattern)):
+        original, text = originals / path.name, path.read_text(encoding="utf-8")
+        if not text.startswith(_MARK):
+            original.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, original)  # as Sphinx has just laid it there
+        if original.is_file():
+            left = trimmed(_ICON_FONT.sub("", original.read_text(encoding="utf-8")), words)
+            path.write_text(f"{_MARK}\n{left}", encoding="utf-8")
+
+
+def trimmed(css: str, words: Collection[str]) -> str:
+    """A style sheet without the rules for classes that are not among the words of the site."""
+    return "".join(_kept_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True), words))
+
+
+def _kept_rules(rules: list[Any], words: Collection[str]) -> Iterator[str]:
+    for rule in rules:
+        if rule.type == "qualified-rule":
+            selectors = [one for one in _selectors(rule.prelude) if _can_match(one, words)]
+            if selectors:
+                chosen = ",".join(tinycss2.serialize(one).strip() for one in selectors)
+                yield f"{chosen}{{{tinycss2.serialize(rule.content)}}}"
+        elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports") and rule.content is not None:
+            inside = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
+            kept = "".join(_kept_rules(inside, words))
+            if kept:
+                yield f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{kept}}}"
+        elif rule.type != "error":
+            yield rule.serialize()
+
+
+def _selectors(prelude: list[Any]) -> list[list[Any]]:
+    """A list of selectors, taken apart at its commas."""
+    found: list[list[Any]] = [[]]
+    for token in prelude:
+        if token == ",":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return found
+
+
+def _can_match(selector: list[Any], words: Collection[str]) -> bool:
+    """Whether all classes of a selector are on the site; what stands in parentheses is not looked at."""
+    classes = [b.value for a, b in itertools.pairwise(selector) if a == "." and b.type == "ident"]
+    return all(name in words or name.startswith(_COMPOSED) for name in classes)
+
+
+def light_on_paper(css: str) -> str:
+    """The theme's colours of code, the dark ones for screens alone: on paper those of the light theme are left."""
+    lines = css.replace('[data-theme="light"]', "[data-theme]").splitlines()
+    return "".join(f"@media screen {{ {line} }}\n" if line.startswith(_DARK) else f"{line}\n" for line in lines)
 
 
 def sweep(app: Sphinx, exception: Exception | None) -> None:
@@ -157,11 +240,13 @@ _OLD_NAMES = {
 def trim(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Take out of one page's scripts and styles what it does not use."""
     body = context.get("body", "")
-    unused = ["sphinx-thebe", "thebe"]
+    unused = ["sphinx-thebe", "thebe", "sphinx_highlight.js"]
     if "viz-mount" not in body:
         unused.append("viz-static.js")
+    if 'class="lanes"' not in body:
+        unused.append("lanes.js")
     if 'class="math' not in body:
-        unused += ["vendor/mathjax", "window.MathJax"]
+        unused += ["vendor/mathjax", "window.MathJax", "math.js"]
     if "sd-" not in body:
         unused += ["sphinx-design.min.css", "design-tabs.js"]
 
@@ -186,5 +271,10 @@ def setup(app: Sphinx) -> None:
     app.connect("build-finished", vendor, priority=600)
     app.add_css_file("icons.css")
     app.add_css_file("site.css")
+    app.add_js_file("math.js", defer="defer")  # before MathJax itself, which Sphinx adds
+    app.add_css_file("print.css", media="print")
     app.add_js_file("viz-static.js", defer="defer")
     app.add_js_file("activities.js", defer="defer")
+    app.add_js_file("previews.js", defer="defer")
+    app.add_js_file("arrive.js", defer="defer")
+    app.add_js_file("progress.js", defer="defer")

@@ -1,12 +1,14 @@
-"""`{course-map}`: what each chapter takes of a course's time: reading, running, exercises."""
+"""What each chapter takes of one's time: `{course-map}` in parts, `{timeline}` by the week in which it is done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -51,21 +53,35 @@ def hours_of(text: str, seconds: float | None, exercises: Sequence[Exercise]) ->
     return Hours(reading_minutes(text) if text else 0, seconds, len(exercises), minutes)
 
 
-class CourseMap(SphinxDirective):
+class _Map(SphinxDirective):
+    """What directives about hours share."""
+
+    def found(self) -> list[Exercise]:
+        """All exercises that learners get."""
+        try:
+            return [exercise for exercise in shelf.shelf().values() if exercise.audience == "everyone"]
+        except ExerciseError as error:
+            raise self.error(str(error)) from None
+
+    def rows(self, found: Sequence[Exercise]) -> Iterator[tuple[Chapter, Hours]]:
+        """Each chapter of this edition, in the book's order, with what it takes."""
+        for chapter in chapters(Path(self.env.srcdir)):
+            exercises = [exercise for exercise in found if exercise.chapter == chapter.contract.id]
+            for path in (chapter.path, chapter.executed, *(exercise.folder / "exercise.md" for exercise in exercises)):
+                self.env.note_dependency(str(path))
+            yield chapter, hours_of(chapter.text, record_of(chapter).get("seconds"), exercises)
+
+
+class CourseMap(_Map):
     """`:::{course-map}`: a row for each chapter of this edition, one for exercises that await theirs, and the sum."""
 
     def run(self) -> list[nodes.Node]:
-        try:
-            found = [exercise for exercise in shelf.shelf().values() if exercise.audience == "everyone"]
-        except ExerciseError as error:
-            raise self.error(str(error)) from None
+        found = self.found()
         rows: list[list[nodes.Node]] = []
         total = Hours(0, 0, 0, 0)
         there = set()
-        for chapter in chapters(Path(self.env.srcdir)):
-            name = chapter.contract.id
-            there.add(name)
-            hours = self._hours(chapter, [exercise for exercise in found if exercise.chapter == name])
+        for chapter, hours in self.rows(found):
+            there.add(chapter.contract.id)
             total += hours
             rows.append([link(chapter, self.env.docname), *map(cell, hours.in_words())])
         awaiting = [exercise for exercise in found if exercise.chapter not in there]
@@ -76,11 +92,39 @@ class CourseMap(SphinxDirective):
             rows.append([cell(f"Exercises of chapters to come: {names}"), *map(cell, hours.in_words())])
         return [table(_COLUMNS, [*rows, [cell("All"), *map(cell, total.in_words())]])]
 
-    def _hours(self, chapter: Chapter, exercises: Sequence[Exercise]) -> Hours:
-        for path in (chapter.path, chapter.executed, *(exercise.folder / "exercise.md" for exercise in exercises)):
-            self.env.note_dependency(str(path))
-        return hours_of(chapter.text, record_of(chapter).get("seconds"), exercises)
+
+class Timeline(_Map):
+    """`:::{timeline}`: what one can do after each chapter, its hours, and the week in which it is done.
+
+    The option `pace` is the hours a week that the weeks are counted for; readers may change it on the page.
+    """
+
+    option_spec = {"pace": directives.positive_int}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        pace = self.options.get("pace", 6)
+        total = 0.0
+        rows: list[list[nodes.Node]] = []
+        for chapter, hours in self.rows(self.found()):
+            total += hours.hours
+            outcome = cell(chapter.contract.outcome)
+            rows.append([link(chapter, self.env.docname), cell(f"{hours.hours:.1f} h"), _week(total, pace), outcome])
+        rows.append([cell("All"), cell(f"{total:.0f} h"), _week(total, pace), cell("–")])
+        columns = ("Chapter", "Hours", "Done in week", "What you can do then")
+        opening = nodes.raw("", f'<div class="timeline" data-pace="{pace}">', format="html")
+        return [opening, table(columns, rows), nodes.raw("", "</div>", format="html")]
+
+
+def week_of(hours: float, pace: int) -> int:
+    """The week in which the last of `hours` is spent, at `pace` hours a week; the first is 1."""
+    return max(1, math.ceil(hours / pace - 1e-9))
+
+
+def _week(hours: float, pace: int) -> nodes.Node:
+    text = f'<span data-hours="{hours:.3f}">{week_of(hours, pace)}</span>'
+    return nodes.paragraph("", "", nodes.raw("", text, format="html"))
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("course-map", CourseMap)
+    app.add_directive("timeline", Timeline)

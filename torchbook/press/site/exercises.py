@@ -188,14 +188,14 @@ class ExerciseBlock(SphinxDirective):
             _code(exercise.stub),
             _how_to_check(exercise),
             *self._hints(exercise),
-            *_folded("Solution", [_code(exercise.reference)]),
+            *_folded(f"{label(exercise.id)}-solution", "Solution", [_code(exercise.reference)]),
         ]
 
     def _hints(self, exercise: Exercise) -> list[nodes.Node]:
         found: list[nodes.Node] = []
-        for hint in exercise.hints:
+        for number, hint in enumerate(exercise.hints, 1):
             title = [nodes.Text("Hint: "), *self._inline(hint.symptom)]
-            found += _folded(title, self.parse_text_to_nodes(hint.text))
+            found += _folded(f"{label(exercise.id)}-hint-{number}", title, self.parse_text_to_nodes(hint.text))
         return found
 
     def _inline(self, text: str) -> list[nodes.Node]:
@@ -215,7 +215,8 @@ class ExerciseBlock(SphinxDirective):
                 raise self.error(f"{exercise.folder.name}/exercise.md: {question.name}: `ask` begins with a sentence")
             patterns = f" data-accept='{escape(json.dumps(self._common(exercise, question)))}'"
             about = f' data-about="{question.topic}"' if question.topic else ""
-            marks = f'data-question="{name}"{about}{patterns if question.accept else ""}'
+            anchor = f'id="{label(exercise.id)}-question-{question.name}"'
+            marks = f'{anchor} data-question="{name}"{about}{patterns if question.accept else ""}'
             found.append(_html(f"<fieldset {marks}><legend>"))
             found += [nodes.Text(f"{number}. "), *first.children, _html("</legend>"), *rest]
             found += self._choice(exercise, question, name) if question.options else self._typed(exercise, question)
@@ -302,9 +303,15 @@ def _code(source: str) -> nodes.Node:
     return nodes.literal_block(source.rstrip(), source.rstrip(), language="python")
 
 
-def _folded(title: str | list[nodes.Node], body: list[nodes.Node]) -> list[nodes.Node]:
+def _folded(name: str, title: str | list[nodes.Node], body: list[nodes.Node]) -> list[nodes.Node]:
     said = [nodes.Text(title)] if isinstance(title, str) else title
-    return [_html('<details class="fold"><summary>'), *said, _html("</summary>"), *body, _html("</details>")]
+    return [
+        _html(f'<details class="fold" id="{name}"><summary>'),
+        *said,
+        _html("</summary>"),
+        *body,
+        _html("</details>"),
+    ]
 
 
 def _verdict(answers: list[nodes.Node]) -> list[nodes.Node]:

@@ -10,10 +10,22 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 from torchbook.practice.exercise import Exercise, ExerciseError
-from torchbook.press.chapters import Chapter
+from torchbook.press.chapters import GPU_ONLY, Chapter
+from torchbook.press.run import record_of
 from torchbook.press.site.cells import practice_cells
 from torchbook.press.site.exercises import published
 from torchbook.press.site.plain import plain, split
+
+# Binder promises 2 GiB; what is less than a tenth of a gigabyte beyond is for Jupyter's server.
+BINDER_GB = 2.0
+MORE_THAN_BINDER = "needs more memory than Binder gives"
+_ROOM = 0.9  # peaks differ a little from run to run
+
+
+def fits_binder(chapter: Chapter) -> bool:
+    """Whether Binder has memory enough: by what the chapter's run took, else by what its contract allows."""
+    peak = record_of(chapter).get("peak_gb")
+    return bool(chapter.contract.memory_gb <= BINDER_GB or (peak is not None and peak <= _ROOM * BINDER_GB))
 
 
 def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, install: str) -> NotebookNode:
@@ -79,6 +91,9 @@ def _metadata(tags: list[str]) -> dict[str, Any]:
     metadata: dict[str, Any] = {"tags": tags} if tags else {}
     if folded:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    if GPU_ONLY in tags:
+        # Without a GPU it raises; with this tag JupyterLab goes on to the next cell.
+        metadata["tags"] = [*tags, "raises-exception"]
     return metadata
 
 
@@ -127,8 +142,16 @@ def relink(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any
             elif button.get("text") == "Binder":
                 base = theme["binderhub_url"].rstrip("/")
                 button["url"] = f"{base}/v2/gh/{repository}/{launch['branch']}?urlpath=lab/tree/{path}"
+                _mark(Chapter(Path(app.srcdir), pagename), button)
             elif button.get("label") == "download-notebook-button":
                 button["url"] = context["pathto"](path, 1)
+
+
+def _mark(chapter: Chapter, button: dict[str, Any]) -> None:
+    """Say on Binder's button that the chapter needs more memory."""
+    if chapter.path.is_file() and chapter.runs and not fits_binder(chapter):
+        button["text"] += f": {MORE_THAN_BINDER}"
+        button["tooltip"] += f", which has {BINDER_GB:g} GB: this chapter {MORE_THAN_BINDER}"
 
 
 def _defaults(app: Sphinx, config: Any) -> None:

@@ -5,7 +5,8 @@ Registered in `nb_custom_formats`, myst-nb's public door, so Sphinx itself never
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,19 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from torchbook.press.chapters import Chapter
 from torchbook.press.normal import WIDGET_STATE
+from torchbook.press.recordings import Recording, is_recorded
+from torchbook.press.run import lacks_of
+from torchbook.press.site.lanes import Recordings, of_page
 from torchbook.press.site.mount import Page, static_output
 
 _log = logging.getLogger(__name__)
 Warn = Callable[[str, str, int], None]
+
+
+_GLUED = re.compile(r"\{glue:text\}`[^`]+`")
+_UNKNOWN = "(not computed)"
 
 
 class _Reading:
@@ -34,6 +43,9 @@ def read(text: str) -> NotebookNode:
     app, docname = _Reading.app, _Reading.docname
     # 'myst_config' is put there by myst-parser.
     config = app.env.myst_config  # type: ignore[attr-defined]
+    chapter = Chapter(Path(app.srcdir), docname)
+    if lacks_of(chapter):
+        text = _GLUED.sub(_UNKNOWN, text)
     nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
     _correct_lines(nb, text)
     if not is_myst_markdown_notebook(text):
@@ -52,7 +64,7 @@ def read(text: str) -> NotebookNode:
     except (ValueError, nbformat.ValidationError) as error:
         warn("broken", f"{ran.name} cannot be read ({error}); run the chapter again with --force", 1)
         return nb
-    return merge(nb, done, warn)
+    return merge(nb, done, warn, of_page(app, chapter, warn))
 
 
 def _correct_lines(nb: NotebookNode, text: str) -> None:
@@ -66,12 +78,16 @@ def _correct_lines(nb: NotebookNode, text: str) -> None:
             starts[index] = start + blank - 1
 
 
-def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
-    """Put the outputs of `done` under the cells of `page`, up to the first cell whose code differs from what ran."""
+def merge(page: NotebookNode, done: NotebookNode, warn: Warn, recordings: Sequence[Recording] = ()) -> NotebookNode:
+    """Put the outputs of `done` under the cells of `page`, up to the first cell whose code differs from what ran.
+
+    Cells that depend on the device have beside them what was recorded elsewhere.
+    """
     lines = page.metadata.get("source_map") or [1] * len(page.cells)
     cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
     ran = [c for c in done.cells if c.cell_type == "code" and "injected-parameters" not in c.metadata.get("tags", [])]
     shared = Page(done.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
+    recorded = Recordings(recordings, [cell for cell, _ in cells], shared)
     for number, (cell, line) in enumerate(cells):
         if number >= len(ran) or cell.source.strip() != ran[number].source.strip():
             warn(
@@ -81,6 +97,8 @@ def merge(page: NotebookNode, done: NotebookNode, warn: Warn) -> NotebookNode:
             )
             return page
         _fill(cell, ran[number], line, shared, warn)
+        if is_recorded(cell):
+            cell.outputs = recorded.beside(number, cell, cell.outputs)
     if len(ran) > len(cells):
         warn("stale", "papermill ran more cells than the page has: run the chapter again", lines[-1] if lines else 1)
     page.metadata["language_info"] = done.metadata.get("language_info", {})

@@ -14,12 +14,13 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from torchbook.press.chapters import Chapter, ChapterError, chapters
-from torchbook.press.run import record_of
+from torchbook.press.recordings import FOLDER, Recording, of_chapter, readable
+from torchbook.press.run import lacks_of, record_of
 from torchbook.press.site.tables import cell, table
 
 _log = logging.getLogger(__name__)
 _WORDS_A_MINUTE = 200
-NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes"}
+NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes", "compiler": "C++ compiler"}
 
 
 def reading_minutes(text: str) -> int:
@@ -54,10 +55,13 @@ def stamp(app: Sphinx, doctree: nodes.document) -> None:
         return
     top = title.parent
     notices = [source["note"] for source in record.get("data", {}).values() if not source["real"]]
+    lacks = lacks_of(chapter)
+    if lacks:
+        notices.append(f"This chapter was not run in this build, so its outputs are missing: {lacks}.")
     for part in reversed([_header(chapter, contract.outcome, record), *map(_notice, notices)]):
         top.insert(1, part)
     if record:
-        top.append(_footer(record))
+        top.append(_footer(record, recordings_of(chapter)))
 
 
 def _header(chapter: Chapter, outcome: str, record: dict[str, Any]) -> nodes.Node:
@@ -76,18 +80,48 @@ def _notice(text: str) -> nodes.Node:
     return nodes.warning("", nodes.paragraph("", text))
 
 
-def _footer(record: dict[str, Any]) -> nodes.Node:
-    versions, parameters = record["versions"], record["parameters"]
-    commit = f"commit {record['commit']}, " if record.get("commit") else ""
-    text = (
-        f"Every output on this page comes from one run: torch {versions['torch']}, Python {versions['python']}, "
-        f"{record['device']} ({record['lane'].upper()} lane, {_count(record['threads'], 'thread')}), "
-        f"{commit}{record['date']}, {running_time(record['seconds'])}, peak memory {record['peak_gb']:.1f} GB, "
-        f"seed {parameters['SEED']}{', small sizes (FAST)' if parameters['FAST'] else ''}."
-    )
+def recordings_of(chapter: Chapter) -> list[Recording]:
+    """The recordings of a chapter that its page can show."""
+    return [one for one in readable(of_chapter(chapter.root / FOLDER, chapter)) if one.notebook.cells]
+
+
+def _footer(record: dict[str, Any], recordings: list[Recording]) -> nodes.Node:
+    which = "Every output on this page that was not recorded" if recordings else "Every output on this page"
+    text = f"{which} comes from one run: {_versions(record)}, {_device(record)}, {_circumstances(record)}."
     box = nodes.container(classes=["provenance"])
     box += nodes.paragraph("", text)
+    for recording in recordings:
+        run = recording.run
+        facts = f"{_versions(run)}, {_device(run)}, {_circumstances(run)}"
+        box += nodes.paragraph("", f"What was recorded on {recording.name} comes from another: {facts}.")
     return box
+
+
+def _versions(record: dict[str, Any]) -> str:
+    gpu = record.get("gpu") or {}
+    versions = {"torch": record["versions"]["torch"], "Python": record["versions"]["python"]}
+    if gpu:
+        versions |= {"CUDA": gpu["cuda"], "driver": gpu["driver"], "Triton": record["versions"].get("triton", "")}
+    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+
+
+def _device(record: dict[str, Any]) -> str:
+    return f"{record['device']} ({_lane(record)} lane, {_count(record['threads'], 'thread')})"
+
+
+def _lane(record: dict[str, Any]) -> str:
+    return str(record["lane"]).upper() if record["lane"] in ("cpu", "gpu") else str(record["lane"])
+
+
+def _circumstances(record: dict[str, Any]) -> str:
+    parameters = record["parameters"]
+    commit = f"commit {record['commit']}, " if record.get("commit") else ""
+    on_device = f", on the device {record['peak_device_gb']:.1f} GB" if "peak_device_gb" in record else ""
+    return (
+        f"{commit}{record['date']}, {running_time(record['seconds'])}, "
+        f"peak memory {record['peak_gb']:.1f} GB{on_device}, "
+        f"seed {parameters['SEED']}{', small sizes (FAST)' if parameters['FAST'] else ''}"
+    )
 
 
 def _count(number: int, what: str) -> str:
@@ -95,19 +129,34 @@ def _count(number: int, what: str) -> str:
 
 
 class Provenance(SphinxDirective):
-    """`{provenance}`: a table of every chapter's run."""
+    """`{provenance}`: a table of every chapter's runs, on the CPU and where it was recorded."""
 
     def run(self) -> list[nodes.Node]:
-        root = Path(self.env.srcdir)
         rows = []
-        for chapter in chapters(root):
+        for chapter in chapters(Path(self.env.srcdir)):
             self.env.note_dependency(str(chapter.executed))
             rows.append((chapter, record_of(chapter)))
+            for recording in readable(of_chapter(chapter.root / FOLDER, chapter)):
+                self.env.note_dependency(str(recording.path))
+                rows.append((chapter, recording.run))
         here = self.env.docname
         return [table(_COLUMNS, [[link(chapter, here), *map(cell, _values(record))] for chapter, record in rows])]
 
 
-_COLUMNS = ("Chapter", "Lane", "Device", "torch", "Commit", "Date", "Time", "Memory", "Seed", "Data", "Run key")
+_COLUMNS = (
+    "Chapter",
+    "Lane",
+    "Device",
+    "torch",
+    "Commit",
+    "Date",
+    "Time",
+    "Memory",
+    "On the device",
+    "Seed",
+    "Data",
+    "Run key",
+)
 
 
 def link(chapter: Chapter, here: str) -> nodes.Node:
@@ -130,13 +179,14 @@ def _values(record: dict[str, Any]) -> list[str]:
         return ["never run", *[""] * (len(_COLUMNS) - 2)]
     kinds = {"real" if source["real"] else "stand-in" for source in record["data"].values()}
     return [
-        record["lane"],
+        _lane(record),
         record["device"],
         record["versions"]["torch"],
         record["commit"],
         record["date"],
         running_time(record["seconds"]),
         f"{record['peak_gb']:.1f} GB",
+        f"{record['peak_device_gb']:.1f} GB" if "peak_device_gb" in record else "",
         str(record["parameters"]["SEED"]),
         ", ".join(sorted(kinds)) or "none",
         record["key"][:12],

@@ -1,10 +1,11 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { numberField, table } from "./form.js";
 import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
 import { curvePlot, stepBar } from "./picture.js";
 import { CSS } from "./style.js";
-import { duration, plain, read, significant, typed } from "./text.js";
+import { duration, plain, significant, typed } from "./text.js";
 import { CLAIMS, describe, rows, script } from "./words.js";
 
 const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. A click on the curve sets the number of GPUs.";
@@ -19,57 +20,17 @@ function stepped(name, value, way, far) {
   return Math.min(high, Math.max(low, name === "gpus" || name === "batch" || name === "bytes_per_element" ? value + way * (far ? 10 : 1) : next));
 }
 
-function numberField(name, model, put) {
+function numberOf(name, model, put) {
   const { label, unit } = FIELDS[name];
-  const one = field({
+  return numberField({
     label: unit && name !== "bytes_per_element" ? `${label}, ${unit}` : label,
-    oninput: (text) => {
-      const value = read(text);
-      const wrong = problem(name, value);
-      one.update({ error: wrong });
-      if (!wrong) put({ [name]: value });
-    },
+    get: () => model.get(name),
+    put: (value) => put({ [name]: value }),
+    problem: (value) => problem(name, value),
+    next: (value, way, far) => stepped(name, value, way, far),
+    typed: (value) => typed(name, value),
+    text: name === "parameters",
   });
-  one.input.inputMode = name === "parameters" ? "text" : "decimal";
-  one.input.addEventListener("keydown", (event) => {
-    const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (!way) return;
-    event.preventDefault();
-    put({ [name]: stepped(name, model.get(name), way, event.shiftKey) });
-    one.refresh(true);
-  });
-  one.refresh = (always) => {
-    if (always || one.getRootNode().activeElement !== one.input) one.update({ value: typed(name, model.get(name)), error: "" });
-  };
-  one.input.addEventListener("blur", () => one.refresh(true));
-  return one;
-}
-
-/** Rows that keep their elements, so that a reader's place in the table is kept. */
-function table() {
-  const node = h("table", { class: "sc-table" });
-  function draw(setting) {
-    replace(
-      node,
-      rows(setting).map((group) =>
-        h(
-          "tbody",
-          {},
-          h("tr", { class: "sc-group" }, h("th", { colspan: 3, scope: "rowgroup" }, group.title)),
-          group.rows.map((row) =>
-            h(
-              "tr",
-              { class: [row.main && "main", row.bad && "bad"].filter(Boolean).join(" ") },
-              h("th", { scope: "row" }, row.name),
-              h("td", { class: "sc-value" }, row.value),
-              h("td", {}, h("span", { class: "sc-rule" }, row.rule), " ", h("span", { class: "sc-sum" }, `= ${row.formula}`), row.note && h("span", { class: "sc-more" }, row.note)),
-            ),
-          ),
-        ),
-      ),
-    );
-  }
-  return { node, draw };
 }
 
 function render({ model, el }) {
@@ -98,7 +59,7 @@ function render({ model, el }) {
       if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
-  const inputs = Object.fromEntries(NAMES.map((name) => [name, numberField(name, model, put)]));
+  const inputs = Object.fromEntries(NAMES.map((name) => [name, numberOf(name, model, put)]));
   const known = select({
     label: "link between GPUs",
     options: [...Object.entries(LINKS).map(([value, { label, each }]) => ({ value, label: `${label}: ${each} GB/s` })), { value: OTHER, label: "other" }],
@@ -143,7 +104,7 @@ function render({ model, el }) {
     Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
     note.textContent = PRESETS[preset]?.note ?? "";
     note.hidden = !preset;
-    answers.draw(now);
+    answers.draw(rows(now));
     const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
     const all = results(now);
     replace(head, "One step ", h("b", {}, duration(all.step)), ", speed-up ", h("b", {}, `${significant(all.speedup)}×`), `, efficiency ${significant(100 * all.efficiency)} %`);

@@ -1,0 +1,144 @@
+"""A page on paper: all of it is there, nothing to press is, and it is no wider than the sheet."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+
+import pytest
+from playwright.sync_api import Page, expect
+from pypdf import PdfReader
+
+from tests.site.conftest import Open, Site, scroll_through, settled
+
+A4_WIDTH = 657  # pixels between the margins; Letter has more
+CHAPTER = "book/phases/p01-tensors.html"
+PLOTTED = 'figure[data-kind="plotly"]'
+
+
+def squeezed(text: str) -> str:
+    """Text without white space and ligatures: neither is the same on paper."""
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
+
+
+@pytest.fixture
+def chapter(site: Site, open_page: Open) -> Page:
+    """A chapter whose visualizers are alive, as a reader has it who has read to the end."""
+    page = open_page(site.address(CHAPTER, "http"))
+    settled(page)
+    scroll_through(page)
+    return page
+
+
+def on_paper(page: Page) -> list[str]:
+    """The text of each sheet."""
+    made = page.pdf(prefer_css_page_size=True, format="A4")
+    return [squeezed(sheet.extract_text()) for sheet in PdfReader(io.BytesIO(made)).pages]
+
+
+def test_title_code_words_and_answers_are_on_paper(chapter: Page) -> None:
+    sheets = on_paper(chapter)
+    text = "".join(sheets)
+    assert squeezed(chapter.locator("h1").first.text_content() or "").rstrip("#") in text
+    lines = chapter.evaluate(
+        """() => [...document.querySelectorAll('article pre')].filter((pre) => !pre.closest('details:not([open])'))
+          .flatMap((pre) => pre.textContent.split('\\n'))"""
+    )
+    assert [line for line in lines if squeezed(line) not in text] == []
+    # A page number may stand in what goes on over a page's end, so sentences are looked for.
+    said = chapter.locator(".viz-words, .prediction details > p").all_text_contents()
+    sentences = [one for text in said for one in re.split(r"(?<=[.:;,]) ", text)]
+    found = [one for one in sentences if squeezed(one) in text]
+    assert said
+    assert len(found) > 0.95 * len(sentences)
+    assert all(sheet.startswith(str(number)) or sheet.endswith(str(number)) for number, sheet in enumerate(sheets, 1))
+
+
+def test_nothing_to_press_is_on_paper(chapter: Page) -> None:
+    chapter.emulate_media(media="print")
+    pressed = (
+        "button, select, nav, summary:not(.prediction *), [role=tablist], .tbviz, .modebar, .keys, .exercise-solved"
+    )
+    seen = chapter.locator(f":is({pressed}):visible").all_text_contents()
+    assert seen == []
+    expect(chapter.locator('input:not([type="radio"], [type="checkbox"], [type="text"]):visible')).to_have_count(0)
+    expect(chapter.locator(".viz-mount > svg:visible")).to_have_count(chapter.locator(".viz-mount > svg").count())
+
+
+def test_a_solution_is_on_paper_once_it_is_opened(chapter: Page) -> None:
+    chapter.emulate_media(media="print")
+    solutions = chapter.locator(".exercise > .fold:has(pre)")
+    expect(solutions.first.locator("pre").first).to_be_hidden()
+    solutions.first.evaluate("fold => fold.open = true")
+    expect(solutions.first.locator("pre").first).to_be_visible()
+    expect(solutions.nth(1)).to_be_hidden()
+
+
+# Elements of the article that reach beyond the sheet, or hide a part of what they hold. What is in a listing may, with
+# the spaces that hang at the end of a wrapped line; the listing itself tells whether it holds them.
+_TOO_WIDE = """() => [...document.querySelectorAll('article *')].filter((one) => {
+  if (one.closest('pre *, svg *, mjx-assistive-mml') || !one.checkVisibility()) return false;
+  const box = one.getBoundingClientRect();
+  const cut = one.matches('pre, .output, .math') && one.scrollWidth > one.clientWidth + 2;
+  return box.width && (box.right > innerWidth + 1 || cut);
+}).map((one) => one.outerHTML.slice(0, 160))"""
+
+
+def test_no_page_is_wider_than_paper(site: Site, open_page: Open) -> None:
+    page = open_page("about:blank", width=A4_WIDTH, java_script_enabled=False)
+    page.emulate_media(media="print")
+    wide = {}
+    for name in (one for one in site.pages if one.startswith("book/")):
+        page.goto(site.address(name, "http"), wait_until="domcontentloaded")
+        found = page.evaluate(_TOO_WIDE)
+        if found:
+            wide[name] = found[:3]
+    assert wide == {}
+
+
+def test_formulas_and_plots_are_no_wider_than_paper(site: Site, open_page: Open) -> None:
+    page = open_page(site.address(site.having(PLOTTED), "http"))
+    settled(page)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    plots = page.locator(f"{PLOTTED}:visible")
+    expect(page.locator(f"{PLOTTED}[data-ready]:visible")).to_have_count(plots.count())
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": A4_WIDTH, "height": 1000})
+    expect(plots.first.locator(".main-svg").first).to_be_visible()
+    assert page.evaluate(_TOO_WIDE) == []
+
+
+def _colour(page: Page, selector: str, name: str = "color") -> str:
+    found: str = page.locator(selector).first.evaluate(f"one => getComputedStyle(one)['{name}']")
+    return found
+
+
+def test_paper_is_light(site: Site, open_page: Open) -> None:
+    """By style alone: whatever happens while it prints, the screen is dark again afterwards."""
+    keyword = ".highlight .kn"
+    light = open_page(site.address(CHAPTER, "http"))
+    page = open_page(site.address(CHAPTER, "http"), theme="dark")
+    settled(page)
+    dark = _colour(page, keyword)
+    page.emulate_media(media="print")
+    assert _colour(page, "body", "backgroundColor") == "rgb(255, 255, 255)"
+    assert _colour(page, "body") == "rgb(0, 0, 0)"
+    assert _colour(page, keyword) == _colour(light, keyword) != dark
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.emulate_media(media="screen")
+    assert _colour(page, keyword) == dark
+
+
+def test_plots_are_light_while_they_are_printed(site: Site, open_page: Open) -> None:
+    page = open_page(site.address(site.having(PLOTTED), "http"), theme="dark")
+    settled(page)
+    page.locator(f"{PLOTTED}:visible").first.scroll_into_view_if_needed()
+    settled(page)
+    label = f"{PLOTTED}[data-ready] .xtitle"
+    dark = _colour(page, label, "fill")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator(label).first).not_to_have_css("fill", dark)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(label).first).to_have_css("fill", dark)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")

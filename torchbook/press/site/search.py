@@ -1,0 +1,300 @@
+"""The book's search: an index of its places, in place of Sphinx's, which knows pages only and none of what is folded.
+
+A place is what a result leads to: a section, an exercise, a hint, a question, a prediction, its answer, a term. It is
+read from the built page, so that the index can hold nothing that no page shows. Solutions of exercises and answers of
+quizzes are left out: a search is no way to come upon them. `searchindex.js` says which word is in which place; the text
+of a page, for excerpts, comes as a script of its own where a result needs it, since a page opened as a file may load
+scripts and nothing else. `search.js` reads both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+
+INDEX, TEXTS = "searchindex.js", "_static/search"
+KINDS = ("section", "exercise", "question", "hint", "prediction", "answer", "term")
+# What is folded gives no excerpt: that a hint answers is enough to open it.
+_TOLD = ("section", "exercise", "question", "prediction", "term")
+_OFTEN = 3  # so many times in one place a word counts more
+_TITLE = 140  # characters
+
+_ENGLISH = SearchEnglish({})
+# A name with its dots; a word with digits in it. Numbers alone are no words. As WORD in search.js.
+_WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+[^\W\d]\w*")
+# Of names with dots only these are words as a whole; of others the parts are.
+_LIBRARIES = frozenset({"dist", "f", "nn", "np", "optim", "tl", "torch", "triton"})
+# Beside Sphinx's: small words of prose, and Python's keywords, which stand in every cell.
+_STOP = """
+about all also an any been before because both can could do does each every from had has have here how its it may more
+most no not nothing only our out other same should so some than them us versus vs we what when where which who why would
+you your one two i
+assert def elif else false if import none print return self true
+"""
+STOPWORDS = frozenset({*_ENGLISH.stopwords, *_STOP.split()})
+
+
+# Places of a page.
+
+
+@dataclass
+class Place:
+    """One place of a page: where a link finds it, what it is called, what it is, in which other place, what it says."""
+
+    anchor: str
+    title: str
+    kind: str
+    inside: int
+    text: str
+
+
+@dataclass
+class _Open:
+    """An element that is not closed yet: the place that it begins, and what becomes of the text in it."""
+
+    tag: str
+    classes: frozenset[str]
+    place: int | None = None
+    silent: bool = False
+    title: bool = False
+
+
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+_TITLES = {"h1", "h2", "h3", "h4", "h5", "h6", "legend", "summary", "dt"}
+_INLINE = {"a", "abbr", "b", "code", "em", "i", "kbd", "mark", "q", "s", "small", "span", "strong", "sub", "sup", "u"}
+_SILENT = {"script", "style", "svg", "button", "option", "nav"}
+# What is no text of the page's own, or stands in every place of its kind; tables of numbers.
+_SILENT_CLASSES = {
+    *("headerlink", "viz-words", "math", "not-sure", "lane-name", "text_html"),
+    *("exercise-facts", "exercise-check", "chapter-facts", "provenance"),
+}
+
+
+class _Reader(HTMLParser):
+    """Collects the places of a page as it is parsed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[Place] = []
+        self._open: list[_Open] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._part(tag)
+        if tag in _VOID:
+            return
+        given = dict(attrs)
+        one = _Open(tag, frozenset((given.get("class") or "").split()))
+        anchor = given.get("id") or ""
+        one.silent = tag in _SILENT or bool(one.classes & _SILENT_CLASSES) or self._is_answer(one, anchor)
+        kind = "" if one.silent or not anchor else self._kind(one, anchor)
+        if kind == "term":
+            self._term(anchor)
+        elif kind:
+            one.place = self._begin(anchor, kind)
+        one.title = tag in _TITLES and (tag != "summary" or self._open[-1].place is not None)
+        self._open.append(one)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._part(tag)
+        for at in range(len(self._open) - 1, -1, -1):
+            if self._open[at].tag == tag:
+                del self._open[at:]
+                return
+
+    def handle_data(self, data: str) -> None:
+        here = self._here()
+        if here is None or any(one.silent for one in self._open):
+            return
+        place = self.places[here]
+        if any(one.title for one in self._open):
+            place.title += data
+        else:
+            place.text += data
+
+    def _part(self, tag: str) -> None:
+        """Words of neighbouring blocks are not one word."""
+        if tag not in _INLINE:
+            self.handle_data(" ")
+
+    def _is_answer(self, one: _Open, anchor: str) -> bool:
+        """Whether this is a solution, or the folded answer of a quiz."""
+        if one.tag != "details":
+            return False
+        return anchor.endswith("-solution") or any("quiz" in around.classes for around in self._open)
+
+    def _kind(self, one: _Open, anchor: str) -> str:
+        if one.tag == "section":
+            return "exercise" if "exercise" in one.classes else "section"
+        if one.tag == "details":
+            return "hint" if "fold" in one.classes else "answer" if anchor.endswith("-answer") else ""
+        if one.tag == "fieldset":
+            return "prediction" if "predict" in one.classes else "question"
+        return "term" if one.tag == "dt" and anchor.startswith("term-") else ""
+
+    def _begin(self, anchor: str, kind: str) -> int:
+        inside = self._here()
+        self.places.append(Place(anchor, "", kind, -1 if inside is None else inside, ""))
+        return len(self.places) - 1
+
+    def _term(self, anchor: str) -> None:
+        """Begin a place that lasts to the next term; terms that share a meaning are one."""
+        glossary = self._open[-1]
+        last = glossary.place
+        if last is not None and not self.places[last].text.strip():
+            self.places[last].title += ", "
+            return
+        glossary.place = None
+        glossary.place = self._begin(anchor, "term")
+
+    def _here(self) -> int | None:
+        return next((one.place for one in reversed(self._open) if one.place is not None), None)
+
+
+def places_of(html: str) -> list[Place]:
+    """The places of a page's article, in its order, with their text in one line."""
+    reader = _Reader()
+    reader.feed(html[html.find("<article") :].partition("</article>")[0])
+    for place in reader.places:
+        place.title, place.text = _shortened(_one_line(place.title)), _one_line(place.text)
+    return reader.places
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace(" ,", ",")
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _TITLE else title[:_TITLE].rpartition(" ")[0] + " …"
+
+
+# The index.
+
+
+@cache
+def _stem(word: str) -> str:
+    return _ENGLISH.stem(word)
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a text as they are indexed: in lower case, stemmed; of a dotted name also its parts."""
+    for found in _WORD.findall(text):
+        word = found.lower()
+        first, *rest = word.split(".")
+        if rest and first in _LIBRARIES:
+            yield word
+        yield from (_stem(part) for part in (first, *rest) if len(part) > 1 and part not in STOPWORDS)
+
+
+def index_of(pages: Mapping[str, list[Place]]) -> dict[str, Any]:
+    """The index of a book, page by page.
+
+    `pages` are [page, how many places]; `places` [anchor, title, kind's number, how many places before is the one that
+    it is in, or 0]; `words` has for each word the places, as steps from one to the next: twice the step, and one more
+    where the word is frequent.
+    """
+    postings: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    places: list[list[object]] = []
+    for page in pages.values():
+        for at, place in enumerate(page):
+            counts = Counter(words(place.text))
+            for word, count in counts.items():
+                postings[word].append((len(places), count >= _OFTEN))
+            back = 0 if place.inside < 0 else at - place.inside
+            places.append([place.anchor, place.title, KINDS.index(place.kind), back])
+    return {
+        "kinds": KINDS,
+        "stop": sorted(STOPWORDS),
+        "pages": [[name, len(page)] for name, page in pages.items()],
+        "places": places,
+        "words": {word: _steps(found) for word, found in sorted(postings.items())},
+    }
+
+
+def _steps(found: Iterable[tuple[int, bool]]) -> list[int]:
+    steps, last = [], -1
+    for place, often in found:
+        steps.append(2 * (place - last) + often)
+        last = place
+    return steps
+
+
+def text_name(page: str) -> str:
+    """The script with a page's text, below `TEXTS`."""
+    return page.replace("/", ".") + ".js"
+
+
+# In the build.
+
+
+def _write(app: Sphinx, exception: Exception | None) -> None:
+    """Lay the index and the pages' texts into the built site."""
+    if exception or app.builder.format != "html":
+        return
+    out, kept = Path(app.outdir), _Kept(Path(app.doctreedir) / "search.json")
+    pages = {}
+    for docname in sorted(app.env.found_docs):
+        path = out / f"{docname}.html"
+        if path.is_file():
+            pages[docname] = kept.places_of(path.read_text(encoding="utf-8"))
+    kept.save()
+    index = json.dumps(index_of(pages), separators=(",", ":"), ensure_ascii=False)
+    (out / INDEX).write_text(f"{_ENGLISH.js_stemmer_code}\nconst bookIndex = {index};\n", encoding="utf-8")
+    texts = out / TEXTS
+    texts.mkdir(parents=True, exist_ok=True)
+    for docname, places in pages.items():
+        said = json.dumps([one.text if one.kind in _TOLD else "" for one in places], ensure_ascii=False)
+        (texts / text_name(docname)).write_text(f"bookTexts[{json.dumps(docname)}] = {said};\n", encoding="utf-8")
+    for path in texts.iterdir():
+        if path.name not in set(map(text_name, pages)):
+            path.unlink()
+
+
+class _Kept:
+    """Places of pages that have not changed since the last build, so that saving one page is quick."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._salt = Path(__file__).read_bytes()
+        self._now: dict[str, list[dict[str, Any]]] = {}
+        try:
+            self._before = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._before = {}
+
+    def places_of(self, html: str) -> list[Place]:
+        key = hashlib.sha256(self._salt + html.encode()).hexdigest()
+        if key not in self._before:
+            self._before[key] = [asdict(place) for place in places_of(html)]
+        self._now[key] = self._before[key]
+        return [Place(**one) for one in self._now[key]]
+
+    def save(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self._now), encoding="utf-8")
+
+
+def _replace_sphinx(app: Sphinx) -> None:
+    """Sphinx makes neither its index nor its page of results."""
+    if app.builder.format == "html":
+        vars(app.builder)["search"] = False
+
+
+def _page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    yield "search", {}, "search.html"
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", _replace_sphinx)
+    app.connect("html-collect-pages", _page)
+    app.connect("build-finished", _write, priority=550)
