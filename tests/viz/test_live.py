@@ -11,7 +11,9 @@ from collections.abc import Iterator
 import nbformat
 import pytest
 import urllib3
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from torchbook import viz
 
 SHOW = """\
 import ipywidgets
@@ -32,14 +34,60 @@ w.selected = [1]
 """
 REFUSED = "w.ops = [('t',), ('view', -1)]"
 
+ALL = """\
+import os
+
+os.environ["KINETO_LOG_LEVEL"] = "99"
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torchbook import viz
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+with profile(activities=[ProfilerActivity.CPU]) as prof:
+    (x.sin() * x).sum().backward()
+
+silent = {name for name in viz.__all__ if name[0].isupper()}
+
+def listening(figure):
+    figure.observe(lambda change: silent.discard(type(figure).__name__))
+    return figure
+"""
+FIGURES = (
+    "AttentionExplorer(['to', 'be'], torch.eye(2).reshape(1, 1, 2, 2))",
+    "AutogradExplorer(lambda: (x * x).sum(), params={'x': x})",
+    "AutogradPlayground()",
+    "BottleneckTool()",
+    "BroadcastExplorer()",
+    "DispatchRoute(viz.record_dispatch())",
+    "FloatExplorer()",
+    "KVCacheExplorer()",
+    "MemoryBudget()",
+    "OptimizerRacer()",
+    "PipelineSchedule()",
+    "PipelineTimeline()",
+    "RingAllReduce()",
+    "Roofline()",
+    "ScalingCalculator()",
+    "StrategyTool()",
+    "StrideExplorer()",
+    "SymptomFinder()",
+    "TileExplorer()",
+    "TokenizerExplorer([(b't', b'o'), (b'b', b'e')])",
+    "TraceExplorer(prof)",
+)
+SHOWN = [f"listening(viz.{figure})" for figure in FIGURES]
+SILENT = 'print("silent:", sorted(silent))'
+NOTEBOOKS = {"live": (SHOW, SET, REFUSED), "all": (ALL, *SHOWN, SILENT)}
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab with one notebook."""
+    """Where a JupyterLab opens its notebooks."""
     home = tmp_path_factory.mktemp("lab")
-    cells = [nbformat.v4.new_code_cell(code) for code in (SHOW, SET, REFUSED)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), home / "live.ipynb")
+    for name, codes in NOTEBOOKS.items():
+        cells = [nbformat.v4.new_code_cell(code) for code in codes]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), home / f"{name}.ipynb")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -61,16 +109,17 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except urllib3.exceptions.HTTPError:
             server.kill()
             pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
-        yield f"{address}/lab/tree/live.ipynb"
+        yield f"{address}/lab/tree"
         server.terminate()
 
 
 @pytest.fixture
-def notebook(browser: Browser, lab: str) -> Iterator[Page]:
+def notebook(browser: Browser, lab: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """One of the notebooks, `live` unless a test asks for another, with its kernel."""
     context = browser.new_context(viewport={"width": 1280, "height": 1800}, reduced_motion="reduce")
     context.set_default_timeout(60_000)
     page = context.new_page()
-    page.goto(lab)
+    page.goto(f"{lab}/{getattr(request, 'param', 'live')}.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     expect(page.get_by_role("button", name="Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60_000)
     yield page
@@ -80,6 +129,18 @@ def notebook(browser: Browser, lab: str) -> Iterator[Page]:
 def run_cell(page: Page, number: int) -> None:
     page.locator(".jp-CodeCell .cm-content").nth(number).click()
     page.keyboard.press("Shift+Enter")
+
+
+def use(figure: Locator) -> None:
+    """As a reader who tries things: sliders and pictures by their keys, then choices, fields and buttons."""
+    for moved in figure.locator("input[type=range]:visible, [tabindex='0']:visible").all()[:4]:
+        moved.press("ArrowRight")
+    for choice in figure.locator("select:visible").all()[:2]:
+        choice.press("ArrowDown")
+    for text in figure.locator("input:not([type]):visible, [type=text]:visible, [type=search]:visible").all()[:1]:
+        text.fill("out of memory")
+    for button in figure.locator("button:enabled:visible").all()[:3]:
+        button.click()
 
 
 def test_reader_and_kernel_share_one_state(notebook: Page) -> None:
@@ -120,3 +181,19 @@ def test_reader_and_kernel_share_one_state(notebook: Page) -> None:
     run_cell(page, 2)
     expect(page.locator(".jp-OutputArea-output").filter(has_text="RuntimeError")).to_contain_text("view size is not")
     expect(figure.locator(".sx-program code")).to_have_count(3)
+
+
+@pytest.mark.parametrize("notebook", ["all"], indirect=True)
+def test_every_visualizer_answers_and_tells_the_kernel(notebook: Page) -> None:
+    page = notebook
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    run_cell(page, 0)
+    for number, code in enumerate(SHOWN, 1):
+        run_cell(page, number)
+        figure = page.locator(".jp-CodeCell").nth(number).locator(".tbviz")
+        expect(figure, code).to_be_visible(timeout=60_000)
+        use(figure)
+    run_cell(page, len(SHOWN) + 1)
+    expect(page.locator(".jp-OutputArea-output").filter(has_text="silent:")).to_have_text("silent: []", timeout=60_000)
+    assert complaints == []
