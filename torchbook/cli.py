@@ -176,7 +176,7 @@ def _note(found: Iterable[object]) -> None:
 
 
 @app.command()
-def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 1.0) -> None:
+def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 3.0) -> None:
     """Run what changed on the CPU, then build the site into _build/html."""
     from torchbook.press import build
     from torchbook.press.run import Options

@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser
 
+from tests.conftest import SLACK
 from tests.site.conftest import Site
 from torchbook.press.ship.speed import BUDGET, DESKTOP, PHONE, Book, How, Measured, books, broken, measure
 from torchbook.press.ship.stock import NoComparisonError
@@ -61,7 +62,7 @@ def measured(site: Site, browser: Browser, served: Book) -> list[Measured]:
 
 
 def test_no_task_is_long_while_a_page_loads(measured: list[Measured]) -> None:
-    assert {one.page: one.task_ms for one in measured if one.task_ms > BUDGET.task_ms} == {}
+    assert {one.page: one.task_ms for one in measured if one.task_ms > BUDGET.task_ms * SLACK} == {}
 
 
 def test_pages_make_few_requests(measured: list[Measured]) -> None:
@@ -71,7 +72,7 @@ def test_pages_make_few_requests(measured: list[Measured]) -> None:
 def test_a_visualizer_soon_answers(measured: list[Measured]) -> None:
     times = {one.page: one.interaction_ms for one in measured if one.interaction_ms is not None}
     assert "book/phases/p01-tensors.html" in times
-    assert {page: time for page, time in times.items() if time > BUDGET.interaction_ms} == {}
+    assert {page: time for page, time in times.items() if time > BUDGET.interaction_ms * SLACK} == {}
 
 
 def jumping(found: list[Measured]) -> dict[str, float]:

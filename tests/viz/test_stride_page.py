@@ -10,6 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from tests.conftest import SLACK
 from torchbook.viz import StrideExplorer
 from torchbook.viz.stride import presets
 
@@ -372,8 +373,8 @@ MOST = 20  # whatever else a machine does can only add to a time, so the least o
 def test_first_interaction_within_100_ms(show: Show, record_property: Any) -> None:
     far = '<div style="height:4000px"></div>'
     times: list[float] = []
-    while len(times) < MOST and min(times, default=1000) > 100:
+    while len(times) < MOST and min(times, default=1000) > 100 * SLACK:
         times.append(show(far, StrideExplorer((2, 3)), ready=False).evaluate(TIMED))
     record_property("milliseconds", times)
     print("first interaction, ms:", [round(t, 1) for t in times])
-    assert min(times) <= 100
+    assert min(times) <= 100 * SLACK
