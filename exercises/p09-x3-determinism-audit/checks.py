@@ -169,7 +169,7 @@ def test_threads(Exact):
     try:
         for threads in (1, 2, 4):
             torch.set_num_threads(threads)
-            found.append(_run(Exact))
+            found.append(tuple(_run(Exact, (16,), seed) for seed in (3, 4, 5)))  # the roundings of a few may agree
     finally:
         torch.set_num_threads(before)
     assert len(set(found)) == 1, "with 1, 2 and 4 threads in force the bits differ: sums are cut into other parts"
