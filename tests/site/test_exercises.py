@@ -25,7 +25,11 @@ def test_each_exercise_is_on_its_chapter_s_page_once(site: Site, repo: Path) -> 
     everyone = [one for one in shelf.shelf().values() if one.audience == "everyone"]
     expected = {one.id: [pages[one.chapter]] for one in everyone if one.chapter in pages}
     assert expected, "no exercise belongs to a chapter of the book"
-    found = {name: [page for page in site.pages for _ in site.soup(page).select(f"#ex-{name}")] for name in expected}
+    found: dict[str, list[str]] = {name: [] for name in expected}
+    for page in site.pages:
+        for block in site.soup(page).select("[id^='ex-']"):
+            if block["id"].removeprefix("ex-") in found:
+                found[block["id"].removeprefix("ex-")].append(page)
     assert found == expected
 
 

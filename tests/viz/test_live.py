@@ -109,7 +109,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except urllib3.exceptions.HTTPError:
             server.kill()
             pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
-        yield f"{address}/lab/tree"
+        yield f"{address}/lab/workspaces"
         server.terminate()
 
 
@@ -119,7 +119,8 @@ def notebook(browser: Browser, lab: str, request: pytest.FixtureRequest) -> Iter
     context = browser.new_context(viewport={"width": 1280, "height": 1800}, reduced_motion="reduce")
     context.set_default_timeout(60_000)
     page = context.new_page()
-    page.goto(f"{lab}/{getattr(request, 'param', 'live')}.ipynb")
+    name = getattr(request, "param", "live")
+    page.goto(f"{lab}/{name}/tree/{name}.ipynb")  # a workspace of its own: no other notebook is open
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     expect(page.get_by_role("button", name="Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60_000)
     yield page
