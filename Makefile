@@ -7,15 +7,18 @@ ifneq ($(wildcard ../shared/data),)
 export TORCHBOOK_DATA ?= $(realpath ../shared/data)
 endif
 
+# For instance BOOKFLAGS=--fast: small sizes, same cells.
+BOOKFLAGS ?=
+
 .PHONY: book test serve run record doctor lint lock viz clean setup
 book: .venv/ready
-	$(PY) -m torchbook book
+	$(PY) -m torchbook book $(BOOKFLAGS)
 
 # The tests of a file stay together, for their fixtures; files are shared out among as many processes as there are cores.
 # Those that measure a time come first, by themselves. A browser may starve beside others: what fails there is tried once
 # more by itself, and fails for good if it fails again.
 test: .venv/ready
-	$(PY) -m torchbook book
+	$(PY) -m torchbook book $(BOOKFLAGS)
 	$(PY) -m pytest -m alone; alone=$$?; \
 	$(PY) -m pytest -m "not alone" -n logical --maxprocesses 8 --dist loadfile; others=$$?; \
 	if test $$others -eq 1; then $(PY) -m pytest -m "not alone" --last-failed; others=$$?; fi; \

@@ -33,8 +33,9 @@ class Case:
 
     @property
     def slow(self) -> bool:
-        """Whether a check costs a training or processes."""
-        return bool(self.exercise.data) or "processes" in self.exercise.needs
+        """Whether a check costs a training, processes, or as much by the limit that it is given."""
+        exercise = self.exercise
+        return bool(exercise.data) or "processes" in exercise.needs or exercise.seconds >= 90
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from tests.site.conftest import SITE, Open, Site, pages_in, scroll_through, settled, violations
+from tests.site.conftest import SITE, Open, Site, colours, pages_in, scroll_through, settled, structure
 
 WIDE, PHONE = 1280, 360
 PAGES = [name for name in pages_in(SITE) if name != "index.html"]  # which leads on to another page at once
 
 
-COLOURS = ["color-contrast", "link-in-text-block"]
-# Light and dark differ in colours alone, wide and narrow in everything else: each is looked at once, as colours take
-# axe-core most of its time on a long page.
-LOOKS: dict[str, dict[int, dict[str, object]]] = {
-    "light": {WIDE: {}, PHONE: {"rules": {name: {"enabled": False} for name in COLOURS}}},
-    "dark": {PHONE: {"runOnly": {"type": "rule", "values": COLOURS}}},
+# Light and dark differ in colours alone, wide and narrow in everything else.
+LOOKS: dict[str, dict[int, tuple[Callable[[Page], list[str]], ...]]] = {
+    "light": {WIDE: (structure, colours), PHONE: (structure,)},
+    "dark": {PHONE: (colours,)},
 }
 
 
@@ -31,11 +30,11 @@ def _narrow(page: Page, width: int) -> None:
         page.wait_for_function(reachable, timeout=10_000)
 
 
-def _complaints(page: Page, looks: dict[int, dict[str, object]]) -> list[str]:
+def _complaints(page: Page, looks: dict[int, tuple[Callable[[Page], list[str]], ...]]) -> list[str]:
     found = []
-    for width, options in looks.items():
+    for width, looked in looks.items():
         _narrow(page, width)
-        found += [f"at {width}: {one}" for one in violations(page, **options)]
+        found += [f"at {width}: {one}" for look in looked for one in look(page)]
         seen = page.evaluate("document.scrollingElement.scrollWidth")
         if seen > width:
             found.append(f"at {width}: the page is {seen} wide")
