@@ -110,8 +110,8 @@ def test_smallest_number_of_gpus(name: str, method: str) -> None:
 
 
 def test_smallest_number_by_trying_all() -> None:
-    for style, layers in (("gpt", 1), ("llama", 1), ("llama", 40)):
-        shape = Model(layers, 4096, 32, 8, 14336, 128_256, 0, style)
+    for family, layers in (("gpt", 1), ("llama", 1), ("llama", 40)):
+        shape = Model(layers, 4096, 32, 8, 14336, 128_256, 0, family)
         for memory_gb in (2.0, 6.0, 10.0, 40.0):
             for choices in METHODS.values():
                 zero = 0 if choices.get("mode") == "infer" else 3

@@ -56,7 +56,7 @@ class Block(nn.Module):
         super().__init__()
         self.model, self.flash = model, flash
         h, f, kv = model.hidden, model.ffn, int(model.kv_width)
-        if model.style == "gpt":
+        if model.family == "gpt":
             self.norm1: nn.Module = nn.LayerNorm(h)
             self.norm2: nn.Module = nn.LayerNorm(h)
             self.qkv, self.proj = nn.Linear(h, h + 2 * kv), nn.Linear(h, h)
@@ -71,9 +71,9 @@ class Block(nn.Module):
         b, s, h = x.shape
         d = h // m.heads
         kv = m.kv_heads * d
-        q, k, v = self.qkv(x).split((h, kv, kv), -1) if m.style == "gpt" else (self.q(x), self.k(x), self.v(x))
+        q, k, v = self.qkv(x).split((h, kv, kv), -1) if m.family == "gpt" else (self.q(x), self.k(x), self.v(x))
         q, k, v = (t.view(b, s, -1, d).transpose(1, 2) for t in (q, k, v))
-        if m.style == "llama":
+        if m.family == "llama":
             cos, sin = (t.to(q.dtype) for t in turn)
             q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         if self.flash:
@@ -88,7 +88,7 @@ class Block(nn.Module):
         return self.proj(y.transpose(1, 2).reshape(b, s, h))
 
     def mlp(self, x: Tensor) -> Tensor:
-        if self.model.style == "gpt":
+        if self.model.family == "gpt":
             return self.down(functional.gelu(self.up(x)))
         return self.down(functional.silu(self.gate(x)) * self.up(x))
 
@@ -104,7 +104,7 @@ class Transformer(nn.Module):
         self.tokens = nn.Embedding(model.vocab, model.hidden)
         self.places = nn.Embedding(model.positions, model.hidden) if model.positions else None
         self.blocks = nn.ModuleList(Block(model, flash) for _ in range(model.layers))
-        self.norm = nn.LayerNorm(model.hidden) if model.style == "gpt" else RMSNorm(model.hidden)
+        self.norm = nn.LayerNorm(model.hidden) if model.family == "gpt" else RMSNorm(model.hidden)
         self.head = nn.Linear(model.hidden, model.vocab, bias=False)
         if model.tied:
             self.head.weight = self.tokens.weight

@@ -11,6 +11,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ipywidgets import Layout
+
+from torchbook import viz
 
 NAMES = (
     "stride",
@@ -94,3 +97,11 @@ def test_bundle_stands_alone_and_evaluates_no_text(repo: Path, name: str) -> Non
     forbidden = [r"\bimport\s*[\"'({]", r"\brequire\(", r"\beval\(", r"new Function\b", r"\bfetch\(", r"XMLHttpRequest"]
     assert [pattern for pattern in forbidden if re.search(pattern, text)] == []
     assert set(re.findall(r"https?://[\w./-]+", text)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}
+
+
+@pytest.mark.parametrize("name", [name for name in viz.__all__ if name[0].isupper()])
+def test_no_trait_has_a_name_that_the_view_of_ipywidgets_reads_as_a_widget(name: str) -> None:
+    """Its view makes a child of whatever it finds as `layout` or `style`."""
+    traits = getattr(viz, name).class_traits(sync=True)
+    assert "style" not in traits
+    assert traits["layout"].klass is Layout

@@ -44,7 +44,7 @@ def settings(count: int, seed: int = 1) -> list[dict[str, Any]]:
     for _ in range(count):
         heads = draw.choice([1, 2, 4, 6, 8, 12, 32, 71, 128])
         shape: dict[str, Any] = {
-            "style": draw.choice(["gpt", "llama"]),
+            "family": draw.choice(["gpt", "llama"]),
             "layers": draw.randrange(1, 129),
             "heads": heads,
             "head_dim": draw.randrange(1, 257),

@@ -119,12 +119,15 @@ def notebook(browser: Browser, lab: str, request: pytest.FixtureRequest) -> Iter
     context = browser.new_context(viewport={"width": 1280, "height": 1800}, reduced_motion="reduce")
     context.set_default_timeout(60_000)
     page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(f"{error}\n{error.stack}"))
     name = getattr(request, "param", "live")
     page.goto(f"{lab}/{name}/tree/{name}.ipynb")  # a workspace of its own: no other notebook is open
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     expect(page.get_by_role("button", name="Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60_000)
     yield page
     context.close()
+    assert complaints == []
 
 
 def run_cell(page: Page, number: int) -> None:

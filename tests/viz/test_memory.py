@@ -91,7 +91,7 @@ SMALL = [
     Model(2, 128, 8, 2, 352, 400, 0, "llama", tied=True),
     Model(1, 96, 6, 1, 256, 700, 0, "llama", tied=False),
 ]
-NAMED = [f"{m.style}-{m.hidden}-{m.heads}-{m.kv_heads}" for m in SMALL]
+NAMED = [f"{m.family}-{m.hidden}-{m.heads}-{m.kv_heads}" for m in SMALL]
 
 
 def total(module: Any) -> int:
@@ -120,7 +120,7 @@ def test_parameters_are_those_of_transformers(name: str) -> None:
              "num_attention_heads": m.heads, "num_key_value_heads": m.kv_heads,
              "tie_word_embeddings": m.tied}  # fmt: skip
     with torch.device("meta"):
-        if m.style == "gpt":
+        if m.family == "gpt":
             net: Any = GPT2LMHeadModel(GPT2Config(vocab_size=m.vocab, **gpt))
         else:
             net = LlamaForCausalLM(LlamaConfig(vocab_size=m.vocab, **llama))
@@ -247,7 +247,7 @@ def test_saved_for_backward(model: Model, batch: int, seq: int, precision: str, 
             return functional.cross_entropy(logits[0].view(-1, model.vocab), ids.view(-1))
 
     saved, _ = saved_bytes(run, lambda t: t.untyped_storage().data_ptr() in own)
-    constants = seq * (model.hidden // model.heads) * 2 * 4 * (model.style == "llama") + seq * seq * (not flash)
+    constants = seq * (model.hidden // model.heads) * 2 * 4 * (model.family == "llama") + seq * seq * (not flash)
     copies = memory.autocast_copies(model) if precision == "autocast" else 0
     told = memory.activations(model, batch, seq, precision, flash) + memory.logits_bytes(model, batch, seq, precision)
     measured = saved + logits[0].nbytes
@@ -303,7 +303,7 @@ def test_alive_at_the_end_of_the_forward(model: Model, checkpointed: bool) -> No
     told = memory.activations(model, batch, seq, checkpoint=checkpointed) + memory.logits_bytes(model, batch, seq)
     if checkpointed:
         told -= memory.block_activations(model, batch, seq) - batch * seq * model.hidden * 4
-    turns = 2 * seq * (model.hidden // model.heads) * 4 * (model.style == "llama")
+    turns = 2 * seq * (model.hidden // model.heads) * 4 * (model.family == "llama")
     assert told == pytest.approx(live.bytes - turns, rel=0.02)
     loss.backward()
 
@@ -496,7 +496,7 @@ def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
         {"mode": "lora", "precision": "autocast", "optimizer": "adamw8", "targets": "attention"},
         {"mode": "infer", "bits": 4, "gpus": 2, "kv_bits": 8, "precision": "bf16"},
         {"optimizer": "muon", "precision": "master", "gpus": 16, "zero": 2, "checkpoint": True},
-        {"optimizer": "momentum", "precision": "bf16", "style": "gpt", "positions": 512, "flash": False},
+        {"optimizer": "momentum", "precision": "bf16", "family": "gpt", "positions": 512, "flash": False},
         {"optimizer": "adamw8", "precision": "fp32", "tied": True},
     ):
         shown.append(MemoryBudget(preset="8b", **changed).setting)

@@ -169,8 +169,8 @@ def groups_of(of: Any, units: Iterable[Any] = ()) -> Groups:
 
 def _shapes(model: Model) -> Groups:
     h, f, kv = model.hidden, model.ffn, round(model.kv_width)
-    norm: list[Shape] = [(h,), (h,)] if model.style == "gpt" else [(h,)]
-    if model.style == "gpt":
+    norm: list[Shape] = [(h,), (h,)] if model.family == "gpt" else [(h,)]
+    if model.family == "gpt":
         wide = h + 2 * kv
         block: list[Shape] = [*norm, (wide, h), (wide,), (h, h), (h,), *norm, (f, h), (f,), (h, f), (h,)]
     else:

@@ -26,7 +26,7 @@ from torchbook.viz.scaling import amount, count, significant
 
 _SETUP = Path(__file__).parent / "src" / "kvcache" / "setup.json"
 
-_SHAPE = ("style", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied")
+_SHAPE = ("family", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied")
 
 
 @cache
@@ -52,7 +52,7 @@ def shape_of(config: Any) -> Model:
         ffn=config.inner,
         vocab=config.vocab_size,
         positions=config.context if config.positions == "learned" else 0,
-        style="gpt" if config.mlp == "gelu" else "llama",
+        family="gpt" if config.mlp == "gelu" else "llama",
         tied=config.tied,
     )
 
@@ -107,7 +107,7 @@ def forward_flops(
         logits: positions for which logits are computed; all `new` ones if not given.
     """
     width, kv = model.hidden, int(model.kv_width)
-    matrices = 2 * width * (width + kv) + (2 if model.style == "gpt" else 3) * width * model.ffn
+    matrices = 2 * width * (width + kv) + (2 if model.family == "gpt" else 3) * width * model.ffn
     head = width * model.vocab * (new if logits is None else logits)
     attention = attention_macs(new, new if total is None else total, layers=model.layers, heads=1, head_dim=width)
     return 2 * sequences * (model.layers * matrices * new + attention + head)
@@ -144,7 +144,7 @@ def generation(model: Model, prompt: int, new_tokens: int, *, cached: bool) -> l
     """The steps that generate `new_tokens` tokens after a prompt of `prompt` tokens, with a cache or without.
 
     Example:
-        >>> model = Model(layers=4, hidden=128, heads=4, kv_heads=4, ffn=512, vocab=65, style="gpt")
+        >>> model = Model(layers=4, hidden=128, heads=4, kv_heads=4, ffn=512, vocab=65, family="gpt")
         >>> [step.new for step in generation(model, 6, 4, cached=True)]
         [6, 1, 1, 1]
         >>> [step.new for step in generation(model, 6, 4, cached=False)]
@@ -392,7 +392,7 @@ class KVCacheExplorer(Visualizer):
         view: "steps", "memory" or "pages".
         step: step of the generation that is shown, from 0.
         moment: step of the pool that is shown, from 0.
-        style: "gpt" (MLP of two matrices) or "llama" (three, gated).
+        family: "gpt" (MLP of two matrices) or "llama" (three, gated).
         hidden: width inside the MLP; 4 x heads x head_dim unless given.
         vocab, context, tied: vocabulary, learned positions (0 for none), whether the head is the embedding.
         weight_bytes: bytes of a parameter: 4, 2, 1 or 0.5.
@@ -419,7 +419,7 @@ class KVCacheExplorer(Visualizer):
     _esm = module("kvcache")
 
     view = traitlets.Enum(("steps", "memory", "pages"), "steps", help="What is looked at.").tag(sync=True)
-    style = traitlets.Enum(("gpt", "llama"), "gpt", help="Two matrices in the MLP, or three.").tag(sync=True)
+    family = traitlets.Enum(("gpt", "llama"), "gpt", help="Two matrices in the MLP, or three.").tag(sync=True)
     layers = traitlets.Int(4, help="Blocks.").tag(sync=True)
     heads = traitlets.Int(4, help="Heads of queries.").tag(sync=True)
     kv_heads = traitlets.Int(4, help="Heads of keys and values.").tag(sync=True)
@@ -539,7 +539,7 @@ def _shape(setting: Mapping[str, Any]) -> Model:
         ffn=setting["hidden"],
         vocab=setting["vocab"],
         positions=setting["context"],
-        style=setting["style"],
+        family=setting["family"],
         tied=setting["tied"],
     )
 

@@ -47,7 +47,7 @@ class Model:
     ffn: int
     vocab: int
     positions: int = 0
-    style: str = "llama"
+    family: str = "llama"
     tied: bool = False
 
     @property
@@ -74,7 +74,7 @@ class Parameters:
 
 def parameters(model: Model) -> Parameters:
     """Count the parameters of a model."""
-    h, f, kv, gpt = model.hidden, model.ffn, model.kv_width, model.style == "gpt"
+    h, f, kv, gpt = model.hidden, model.ffn, model.kv_width, model.family == "gpt"
     attention = h * (h + 2 * kv) + h * h
     mlp = (2 if gpt else 3) * h * f
     biases = h + 2 * kv + h + f + h if gpt else 0
@@ -97,10 +97,10 @@ def adapter_parameters(model: Model, rank: int, targets: str = "all") -> float:
         targets: "attention" (queries, keys, values, output) or "all" (the MLP's matrices too).
     """
     h, f, kv = model.hidden, model.ffn, model.kv_width
-    qkv = h + (h + 2 * kv) if model.style == "gpt" else (h + h) + 2 * (h + kv)
+    qkv = h + (h + 2 * kv) if model.family == "gpt" else (h + h) + 2 * (h + kv)
     wide: float = qkv + (h + h)
     if targets == "all":
-        wide += (2 if model.style == "gpt" else 3) * (h + f)
+        wide += (2 if model.family == "gpt" else 3) * (h + f)
     return model.layers * rank * wide
 
 
@@ -119,7 +119,7 @@ def frozen_bytes(model: Model, bits: int, element: float) -> float:
     if bits == 16:
         return p.total * element
     h, f = model.hidden, model.ffn
-    rows = model.layers * (h + 2 * model.kv_width + h + (f + h if model.style == "gpt" else f + f + h))
+    rows = model.layers * (h + 2 * model.kv_width + h + (f + h if model.family == "gpt" else f + f + h))
     quantised = p.matrices * QUANT_4BIT if bits == 4 else p.matrices + 4 * rows
     return quantised + (p.total - p.matrices) * element
 
@@ -163,7 +163,7 @@ def stream_bytes(precision: str, mode: str = "train") -> int:
 
 def norm_bytes(model: Model) -> int:
     """Bytes that one norm saves of one token beside its input: mean and 1/std, or 1/rms, in float32."""
-    return 8 if model.style == "gpt" else 4
+    return 8 if model.family == "gpt" else 4
 
 
 def block_activations(
@@ -186,9 +186,9 @@ def block_activations(
         mode: "train", or "lora", whose frozen weights are bf16 unless the precision is "fp32".
     """
     h, kv, e = model.hidden, model.kv_width, ACTIVATION_BYTES[precision]
-    split = model.style == "llama" and precision == "autocast" and mode == "train"
+    split = model.family == "llama" and precision == "autocast" and mode == "train"
     normed = 3 + 2 if split else 1 + 1
-    mlp = (2 if model.style == "gpt" else 4) * model.ffn
+    mlp = (2 if model.family == "gpt" else 4) * model.ffn
     token: float = 2 * h * stream_bytes(precision, mode) + (2 + normed) * h * e + mlp * e + 2 * norm_bytes(model)
     if flash:
         token += 2 * kv * e + 4 * model.heads
@@ -259,7 +259,7 @@ def setup() -> dict[str, Any]:
     return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
-SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "style", "tied")
+SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "family", "tied")
 
 
 def results(setting: Mapping[str, Any]) -> Results:
@@ -453,7 +453,7 @@ class MemoryBudget(Visualizer):
             arguments change it.
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
         layers, hidden, heads, kv_heads, ffn, vocab, positions: the shape; 0 positions are rotary ones.
-        style: "gpt" or "llama"; see the module.
+        family: "gpt" or "llama"; see the module.
         tied: the output head shares the embedding's weights.
         mode: "train", "lora" or "infer".
         precision: "fp32", "autocast" (float32 weights, bf16 autocast), "master" (bf16 weights and gradients, float32
@@ -490,7 +490,7 @@ class MemoryBudget(Visualizer):
     ffn = traitlets.Int(14336, help="Inner width of the MLP.").tag(sync=True)
     vocab = traitlets.Int(128256, help="Number of tokens.").tag(sync=True)
     positions = traitlets.Int(0, help="Learned positions.").tag(sync=True)
-    style = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
+    family = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
     tied = traitlets.Bool(False, help="The head shares the embedding's weights.").tag(sync=True)
     mode = traitlets.Enum(("train", "lora", "infer"), "train", help="What runs.").tag(sync=True)
     precision = traitlets.Enum(

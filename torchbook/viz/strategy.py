@@ -635,7 +635,7 @@ class StrategyTool(Visualizer):
         preset: name of a ready state: "gpt2", "1b", "8b", "long", "70b", "wide" or "405b"; other arguments change it.
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
         card: name of a GPU that sets memory, link and peak: "h200", "h100", "a100" or "rtx4090".
-        layers, hidden, heads, kv_heads, ffn, vocab, positions, style, tied: the shape, as in `MemoryBudget`.
+        layers, hidden, heads, kv_heads, ffn, vocab, positions, family, tied: the shape, as in `MemoryBudget`.
         seq: tokens of a sequence.
         batch: sequences of a micro-batch, on one replica.
         global_batch: sequences of a step, on all replicas; micro-batches are accumulated until it is reached.
@@ -672,7 +672,7 @@ class StrategyTool(Visualizer):
     ffn = traitlets.Int(14336, help="Inner width of the MLP.").tag(sync=True)
     vocab = traitlets.Int(128256, help="Number of tokens.").tag(sync=True)
     positions = traitlets.Int(0, help="Learned positions.").tag(sync=True)
-    style = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
+    family = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
     tied = traitlets.Bool(False, help="The head shares the embedding's weights.").tag(sync=True)
     seq = traitlets.Int(2048, help="Tokens of a sequence.").tag(sync=True)
     batch = traitlets.Int(1, help="Sequences of a micro-batch.").tag(sync=True)

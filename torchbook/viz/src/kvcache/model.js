@@ -6,7 +6,7 @@
 import SETUP from "./setup.json";
 
 export const { fields: FIELDS, models: MODELS, presets: PRESETS, views: VIEWS, longest: LONGEST, most: MOST, more: MORE } = SETUP;
-export const SHAPE = ["style", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied"];
+export const SHAPE = ["family", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied"];
 export const VALUE_BYTES = SETUP.bytes;
 export const WEIGHT_BYTES = SETUP.weight_bytes;
 
@@ -36,8 +36,8 @@ export const pagesNeeded = ceil;
 export const paddedPositions = (requests) => requests.length * cachePositions([0, 1].map((i) => Math.max(...requests.map((one) => one[i]))));
 
 /** Number of parameters, as torchbook/viz/memory.py counts them. */
-export function parameters({ layers, heads, kv_heads, head_dim, hidden, vocab, context, style, tied }) {
-  const [width, shared, gpt] = [heads * head_dim, kv_heads * head_dim, style === "gpt"];
+export function parameters({ layers, heads, kv_heads, head_dim, hidden, vocab, context, family, tied }) {
+  const [width, shared, gpt] = [heads * head_dim, kv_heads * head_dim, family === "gpt"];
   const block = 2 * width * (width + shared) + (gpt ? 2 : 3) * width * hidden + (gpt ? 7 * width + 2 * shared + hidden : 2 * width);
   return layers * block + (vocab * (tied ? 1 : 2) + context + (gpt ? 2 : 1)) * width;
 }
@@ -48,9 +48,9 @@ export const attentionMacs = (fresh, total, { layers, heads, head_dim }) => 2 * 
 
 /** FLOPs of one forward call, as FlopCounterMode counts them. */
 export function forwardFlops(setting, fresh, total) {
-  const { layers, heads, kv_heads, head_dim, hidden, vocab, style } = setting;
+  const { layers, heads, kv_heads, head_dim, hidden, vocab, family } = setting;
   const width = heads * head_dim;
-  const matrices = 2 * width * (width + kv_heads * head_dim) + (style === "gpt" ? 2 : 3) * width * hidden;
+  const matrices = 2 * width * (width + kv_heads * head_dim) + (family === "gpt" ? 2 : 3) * width * hidden;
   return 2 * (layers * matrices * fresh + attentionMacs(fresh, total, setting) + width * vocab * fresh);
 }
 
@@ -155,7 +155,7 @@ export function mismatch(setting) {
 const isText = (value) => Array.isArray(value) && value.every((one) => typeof one === "string");
 const CHECKS = {
   view: (x) => Object.hasOwn(VIEWS, x),
-  style: (x) => x === "gpt" || x === "llama",
+  family: (x) => x === "gpt" || x === "llama",
   tied: (x) => typeof x === "boolean",
   prompt: (x) => isText(x) && x.length >= 1 && x.length <= LONGEST,
   reply: (x) => isText(x) && x.length <= LONGEST,

@@ -108,7 +108,7 @@ HIDDEN, VOCAB = ${setting.hidden}, ${setting.vocab}
 WIDTH = HEADS * HEAD_DIM`;
 
 function stepsScript(setting) {
-  const gated = setting.style === "llama";
+  const gated = setting.family === "llama";
   const totals = [false, true].map((cached) => generation(setting, cached)).map((run) => [sum(run.map((one) => one.computed)), sum(run.map((one) => one.flops)), run.at(-1).kept * room(setting).position]);
   const list = (all) => `(${all.join(", ")})`;
   return `import torch
@@ -166,7 +166,7 @@ assert totals == [${totals.map(list).join(", ")}]
 
 function memoryScript(setting) {
   const own = room(setting);
-  const gpt = setting.style === "gpt";
+  const gpt = setting.family === "gpt";
   return `import torch
 
 ${sizes(setting)}

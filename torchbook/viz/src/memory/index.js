@@ -151,7 +151,7 @@ function render({ model, el }) {
       { class: "mb-groups" },
       group("Run", known, picks.mode, picks.precision, picks.optimizer, inputs.batch, inputs.seq, picks.flash, picks.checkpoint, picks.bits, picks.kv_bits, inputs.rank, picks.targets),
       group("GPUs", inputs.gpus, picks.zero, inputs.memory_gb, h("div", { class: "mb-cards", role: "group", "aria-label": "Cards" }, cards)),
-      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, inputs.layers, inputs.hidden, inputs.heads, inputs.kv_heads, inputs.ffn, inputs.vocab, inputs.positions, picks.style, picks.tied)),
+      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, inputs.layers, inputs.hidden, inputs.heads, inputs.kv_heads, inputs.ffn, inputs.vocab, inputs.positions, picks.family, picks.tied)),
     ),
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
   );

@@ -10,7 +10,7 @@ export { CARDS, CHOICES, FIELDS, MODELS, PRESETS };
 export const NAMES = Object.keys(FIELDS);
 export const PICKS = Object.keys(CHOICES);
 export const ALL = [...NAMES, ...PICKS];
-export const SHAPE = ["layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "style", "tied"];
+export const SHAPE = ["layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "family", "tied"];
 export const START = Object.fromEntries(ALL.map((name) => [name, (FIELDS[name] ?? CHOICES[name]).value]));
 
 export const WEIGHT_BYTES = { fp32: 4, autocast: 4, master: 2, bf16: 2 };
@@ -21,7 +21,7 @@ export const QUANT_4BIT = 0.5 + 4 / 64;
 export const ADAPTER_BYTES = 4;
 export const PARTS = ["weights", "copies", "gradients", "optimizer", "master", "gathered", "activations", "logits", "cache"];
 
-const isGpt = (model) => model.style === "gpt";
+const isGpt = (model) => model.family === "gpt";
 export const kvWidth = (model) => (model.hidden * model.kv_heads) / model.heads;
 
 export function parameters(model) {

@@ -61,7 +61,7 @@ export function rows(setting) {
   const p = parameters(setting);
   const { layers: L, hidden: h, ffn: f, vocab: V, batch, seq, mode, precision, gpus, rank } = setting;
   const kv = kvWidth(setting);
-  const gpt = setting.style === "gpt";
+  const gpt = setting.family === "gpt";
   const zero = mode === "infer" ? 0 : setting.zero;
   const tokens = batch * seq;
   const [P, N, M] = [p.total, all.trained, p.matrices].map((x) => count(Math.round(x)));
@@ -138,8 +138,8 @@ const python = (value) => (value === true ? "True" : value === false ? "False" :
 
 /** Python that prints the results; it needs nothing. */
 export function script(setting) {
-  const { mode, precision, style, gpus, optimizer, bits, flash, checkpoint } = setting;
-  const gpt = style === "gpt";
+  const { mode, precision, family, gpus, optimizer, bits, flash, checkpoint } = setting;
+  const gpt = family === "gpt";
   const zero = mode === "infer" ? 0 : setting.zero;
   const train = mode === "train";
   const split = !gpt && precision === "autocast" && train;

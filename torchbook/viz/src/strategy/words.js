@@ -114,7 +114,7 @@ const DTYPE = { fp32: "", mixed: "MixedPrecisionPolicy(param_dtype=torch.bfloat1
 const OPTIMIZERS = { adamw: "torch.optim.AdamW(model.parameters(), lr=3e-4)", adamw8: "AdamW8bit(model.parameters(), lr=3e-4)", momentum: "torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)", sgd: "torch.optim.SGD(model.parameters(), lr=0.1)" };
 
 function tensorPlan(given) {
-  const gpt = given.style === "gpt";
+  const gpt = given.family === "gpt";
   const wide = gpt ? ["attention.q", "attention.k", "attention.v", "mlp.up"] : ["attention.q", "attention.k", "attention.v", "mlp.gate", "mlp.up"];
   return [
     "whole = {\"input_layouts\": (Shard(1),), \"desired_input_layouts\": (Replicate(),)}",
