@@ -124,6 +124,14 @@ def test_weeks_follow_the_readers_pace_and_it_is_kept(site: Site, open_page: Ope
     expect(opened.get_by_label("Hours a week")).to_have_value("13")
 
 
+def test_a_phone_shows_the_weeks_without_scrolling(site: Site, open_page: Open) -> None:
+    opened = open_page(site.address(TIMELINE, "http"), width=360)
+    box = opened.locator(".timeline table").bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= 360
+    assert opened.locator("[data-hours]").first.is_visible()
+
+
 def test_the_timeline_has_every_chapter(site: Site) -> None:
     chapters = [name for name in site.pages if site.soup(name).select_one(".chapter-head")]
     rows = site.soup(TIMELINE).select(".timeline tbody tr")
