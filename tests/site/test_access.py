@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
@@ -15,13 +14,6 @@ WIDE, PHONE = 1280, 360
 PAGES = [name for name in pages_in(SITE) if name != "index.html"]  # which leads on to another page at once
 
 
-# Light and dark differ in colours alone, wide and narrow in everything else.
-LOOKS: dict[str, dict[int, tuple[Callable[[Page], list[str]], ...]]] = {
-    "light": {WIDE: (structure, colours), PHONE: (structure,)},
-    "dark": {PHONE: (colours,)},
-}
-
-
 def _narrow(page: Page, width: int) -> None:
     """Change the width, and let the theme see which blocks scroll now; what it forgets axe will tell."""
     page.set_viewport_size({"width": width, "height": 800})
@@ -30,26 +22,39 @@ def _narrow(page: Page, width: int) -> None:
         page.wait_for_function(reachable, timeout=10_000)
 
 
-def _complaints(page: Page, looks: dict[int, tuple[Callable[[Page], list[str]], ...]]) -> list[str]:
-    found = []
-    for width, looked in looks.items():
-        _narrow(page, width)
-        found += [f"at {width}: {one}" for look in looked for one in look(page)]
-        seen = page.evaluate("document.scrollingElement.scrollWidth")
-        if seen > width:
-            found.append(f"at {width}: the page is {seen} wide")
-    return found
+@pytest.fixture(scope="module")
+def known() -> dict[str, set[str]]:
+    """By theme, what texts look like on the pages before: a look is looked at once."""
+    return {"light": set(), "dark": set()}
 
 
-@pytest.mark.parametrize("theme", LOOKS)
+# Light and dark differ in colours alone, wide and narrow in everything else.
+@pytest.mark.parametrize(("theme", "widths"), [("light", (WIDE, PHONE)), ("dark", (PHONE,))], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PAGES or ["index.html"])  # without a site that one fails
-def test_axe_and_width(site: Site, open_page: Open, name: str, theme: str) -> None:
+def test_axe_and_width(
+    site: Site, open_page: Open, known: dict[str, set[str]], name: str, theme: str, widths: tuple[int, ...]
+) -> None:
     page = open_page(site.address(name, "http"), width=WIDE, theme=theme)
     settled(page)
     scroll_through(page)
     assert page.locator("html").get_attribute("data-theme") == theme
-    wrong = _complaints(page, LOOKS[theme])
+    wrong = []
+    for width in widths:
+        _narrow(page, width)
+        wrong += [f"at {width}: {one}" for one in (structure(page) if theme == "light" else [])]
+        seen = page.evaluate("document.scrollingElement.scrollWidth")
+        wrong += [f"at {width}: the page is {seen} wide"] * (seen > width)
+    wrong += colours(page, known[theme])
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_axe_sees_a_colour_that_cannot_be_read(site: Site, open_page: Open, first: bool) -> None:
+    page = open_page(site.address("book/appendix/advice.html", "http"))
+    settled(page)
+    faint = "(one) => { one.style.color = '#ddd'; one.style.background = '#fff' }"
+    page.locator("main li p" if first else "main li p >> nth=-1").first.evaluate(faint)
+    assert len(colours(page)) == 1
 
 
 def test_focus_is_visible(site: Site, open_page: Open) -> None:
