@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.site.conftest import violations
+from tests.axe import violations
 from torchbook.press import build, record
 from torchbook.press import run as press
 from torchbook.press.chapters import Chapter, chapters

@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, Response
 
@@ -161,63 +160,3 @@ def scroll_through(page: Page) -> None:
     for figure in page.locator(".viz-mount:visible").all():
         figure.scroll_into_view_if_needed()
         settled(page)
-
-
-COLOURS = ("color-contrast", "link-in-text-block")  # axe-core's rules on colours, by far its slowest
-_CODE = "main .highlight pre"
-_TEXTS = ", ".join(
-    f"main {tag}" for tag in ["p", "li", "tr", "pre", "dt", "dd", "h2", "h3", "h4", "h5", "mjx-container"]
-)
-
-# Marks the blocks all of whose looks (classes, styles, stripes of tables, up to the page's top) are known or stand in
-# an earlier block of the page, and returns all looks that are known then. What is within a block shares its fate.
-_REPEATED = """([blocks, known]) => {
-  const seen = new Set(known);
-  const judged = new Set();
-  const stripe = (e) => (e.tagName === 'TR' ? e.rowIndex % 2 : '');
-  const look = (e) => `${e.tagName}.${e.getAttribute('class') ?? ''}.${e.getAttribute('style') ?? ''}${stripe(e)}`;
-  const path = (e) => (e.tagName === 'MAIN' ? '' : `${path(e.parentElement)} ${look(e)}`);
-  const within = (e) => e !== null && (judged.has(e) || within(e.parentElement));
-  for (const block of document.querySelectorAll('[data-repeated]')) block.removeAttribute('data-repeated');
-  for (const block of document.querySelectorAll(blocks)) {
-    if (within(block)) continue;
-    judged.add(block);
-    const looks = [block, ...block.querySelectorAll('*')].map(path);
-    if (looks.every((look) => seen.has(look))) block.dataset.repeated = '';
-    looks.forEach((look) => seen.add(look));
-  }
-  return [...seen];
-}"""
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds, of any impact, each with its first three elements: `structure` and `colours` together."""
-    return structure(page) + colours(page)
-
-
-def structure(page: Page) -> list[str]:
-    """What all rules find but those on colours. Code that looks like code above it on the page is passed over."""
-    page.evaluate(_REPEATED, [_CODE, []])
-    return _found(page, rules={name: {"enabled": False} for name in COLOURS})
-
-
-def colours(page: Page, known: set[str] | None = None) -> list[str]:
-    """What the rules on colours find. Text that looks like text above it is passed over, and hidden meanwhile.
-
-    Args:
-        page: what to look at.
-        known: looks that were looked at on other pages of this theme; those of this page are added.
-    """
-    seen = page.evaluate(_REPEATED, [_TEXTS, sorted(known or ())])
-    if known is not None:
-        known.update(seen)
-    page.add_style_tag(content="[data-repeated] { display: none !important }")
-    found = _found(page, runOnly={"type": "rule", "values": list(COLOURS)})
-    page.evaluate("document.querySelectorAll('[data-repeated]').forEach((one) => delete one.dataset.repeated)")
-    return found
-
-
-def _found(page: Page, **options: object) -> list[str]:
-    context = {"exclude": ["[data-repeated]"]}
-    found = Axe().run(page, context=context, options={"resultTypes": ["violations"], **options}).response["violations"]
-    return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in found]

@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 from torchbook.practice.exercise import HIDDEN, Exercise
 
 LINE = 25  # characters; what is shorter may be anybody's line
+_WRONG = "a wrong answer"
 _TEXTS = {".html", ".js", ".json", ".ipynb", ".md", ".txt", ".css", ".xml"}
 
 
@@ -38,7 +39,6 @@ def secrets(exercises: Iterable[Exercise], chapters: str = "") -> set[Secret]:
     A line of a wrong answer that the text of the chapters has too is theirs: they show mistakes on purpose.
     """
     known = list(exercises)
-    chapters = one_line(chapters)
     public = one_line(" ".join(_public(one) for one in known if one.audience == "everyone"))
     found = {Secret(f"def {HIDDEN}", "a hidden check")}
     for exercise in known:
@@ -47,13 +47,14 @@ def secrets(exercises: Iterable[Exercise], chapters: str = "") -> set[Secret]:
         lines = [(line, "a hidden check") for line in _hidden_lines(exercise)]
         if exercise.kind == "code":  # a quiz's wrong answers are its options
             wrong = [line for wrong in exercise.wrong for line in wrong.source.splitlines()]
-            lines += [(line, "a wrong answer") for line in wrong if one_line(line) not in chapters]
+            lines += [(line, _WRONG) for line in wrong]
         if exercise.audience == "instructor":
             found |= {Secret(text, f"{exercise.id}: for instructors", word=True) for text in _names(exercise)}
             lines += [(line, "for instructors") for line in _public(exercise).splitlines()]
         texts = [(one_line(line), what) for line, what in lines]
-        found |= {Secret(t, f"{exercise.id}: {what}") for t, what in texts if len(t) >= LINE and t not in public}
-    return found
+        found |= {Secret(text, f"{exercise.id}: {what}") for text, what in texts if len(text) >= LINE}
+    theirs, everyones = _of_these(found, one_line(chapters)), _of_these(found, public)
+    return {one for one in found if one not in everyones and not (one in theirs and one.what.endswith(_WRONG))}
 
 
 def _names(exercise: Exercise) -> tuple[str, str]:
@@ -101,19 +102,30 @@ def _strings(value: object) -> Iterator[str]:
 
 def leaks(found: Iterable[tuple[str, str]], wanted: set[Secret]) -> list[str]:
     """Where which secret is, as "file: what: text"."""
+    lines = ((name, one_line(text)) for name, text in found)
+    seen = {(name, one) for name, line in lines for one in _of_these(wanted, line) | _short(wanted, line)}
+    return sorted(f"{name}: {one.what}: {one.text}" for name, one in seen)
+
+
+def _of_these(wanted: set[Secret], line: str) -> set[Secret]:
+    """The long secrets that stand in a line, in one pass over it."""
     long = defaultdict(list)
     for secret in wanted:
-        if not secret.word and len(secret.text) >= LINE:
+        if _is_long(secret):
             long[secret.text[:LINE]].append(secret)
-    short = [secret for secret in wanted if secret.word or len(secret.text) < LINE]
-    seen = set()
-    for name, text in found:
-        line = one_line(text)
-        here = {one for one in short if _has(line, one)}
-        for start in range(len(line) - LINE + 1):
-            here |= {one for one in long.get(line[start : start + LINE], ()) if line.startswith(one.text, start)}
-        seen |= {f"{name}: {one.what}: {one.text}" for one in here}
-    return sorted(seen)
+    starts = [start for start in range(len(line) - LINE + 1) if line[start : start + LINE] in long]
+    here = ((one, start) for start in starts for one in long[line[start : start + LINE]])
+    return {one for one, start in here if line.startswith(one.text, start)}
+
+
+def _is_long(secret: Secret) -> bool:
+    return not secret.word and len(secret.text) >= LINE
+
+
+def _short(wanted: set[Secret], line: str) -> set[Secret]:
+    small = line.lower()
+    near = [one for one in wanted if not _is_long(one) and one.text.lower() in small]
+    return {one for one in near if _has(line, one)}
 
 
 def _has(line: str, secret: Secret) -> bool:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.site.conftest import SITE, Open, Site, settled, violations
+from tests.axe import violations
+from tests.site.conftest import SITE, Open, Site, settled
 from torchbook.practice import shelf
 from torchbook.practice.quiz import accepted
 from torchbook.press.chapters import chapters
@@ -26,7 +30,7 @@ def test_each_exercise_is_on_its_chapter_s_page_once(site: Site, repo: Path) -> 
     assert expected, "no exercise belongs to a chapter of the book"
     found: dict[str, list[str]] = {name: [] for name in expected}
     for page in site.pages:
-        for block in site.soup(page).select("[id^='ex-']"):
+        for block in site.soup(page).find_all(id=re.compile("^ex-")):
             if block["id"].removeprefix("ex-") in found:
                 found[block["id"].removeprefix("ex-")].append(page)
     assert found == expected
@@ -256,32 +260,36 @@ def _shown(name: str) -> list[str]:
     return [one for one in exercises if shelf.find(one).seconds < _QUICK] or exercises[:1]
 
 
-def _run(name: str, folder: Path, rounds: list[tuple[dict[str, str], str]]) -> None:
-    """Run a notebook's installing cell, then its exercises once a round, in one kernel.
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[AsyncKernelManager]:
+    """One kernel for all notebooks, which imports torch once; each begins without the names of those before."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    yield manager
+    run_sync(manager.shutdown_kernel)(now=True)
+
+
+def _run(name: str, folder: Path, kernel: AsyncKernelManager, rounds: list[tuple[dict[str, str], str]]) -> None:
+    """Run a notebook's installing cell in a folder, then its exercises once a round.
 
     In each round its answers are pasted into the stubs, and its claim is said of every check.
     """
     nb = nbformat.read(SITE / name, as_version=4)
     source = {cell.id: cell.source for cell in nb.cells}
-    codes = [source["install"]]
+    progress = f"os.environ['TORCHBOOK_PROGRESS'] = {str(folder / 'progress.json')!r}"
+    codes = ["%reset -f", f"import os; os.chdir({str(folder)!r}); {progress}", source["install"]]
     for answers, claim in rounds:
         for one in _shown(name):
             codes += [answers.get(one, source[f"{one}-stub"]), source[f"{one}-check"], claim]
     nb.cells = [nbformat.v4.new_code_cell(code) for code in codes]
-    NotebookClient(nb, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
-
-
-@pytest.fixture
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to run in, with the learner's progress in it."""
-    monkeypatch.setenv("TORCHBOOK_PROGRESS", str(tmp_path / "progress.json"))
-    return tmp_path
+    NotebookClient(nb, km=kernel, timeout=600).execute()
 
 
 @each_notebook
-def test_exercises_of_a_notebook_are_unsolved_until_the_references_are_pasted_into_it(name: str, alone: Path) -> None:
+def test_exercises_of_a_notebook_are_unsolved_until_the_references_are_pasted_into_it(
+    name: str, tmp_path: Path, kernel: AsyncKernelManager
+) -> None:
     references = {one: shelf.find(one).reference for one in _shown(name)}
-    _run(name, alone, [({}, "assert _.outcomes and not _"), (references, "assert _, str(_)")])
+    _run(name, tmp_path, kernel, [({}, "assert _.outcomes and not _"), (references, "assert _, str(_)")])
 
 
 @each_notebook

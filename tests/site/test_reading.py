@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.site.conftest import Open, Site, listen, settled, violations
+from tests.axe import violations
+from tests.site.conftest import Open, Site, listen, settled
 
 # Storage that refuses the book's own entries. The theme reads its mode without asking whether it may.
 REFUSING = """for (const name of ['getItem', 'setItem']) {

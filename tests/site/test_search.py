@@ -8,7 +8,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.site.conftest import Open, Site, listen, violations
+from tests.axe import violations
+from tests.site.conftest import Open, Site, listen
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
 

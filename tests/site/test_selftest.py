@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.site.conftest import Open, Site, settled, violations
+from tests.axe import violations
+from tests.site.conftest import Open, Site, settled
 from torchbook.practice import shelf
 from torchbook.practice.quiz import accepted
 

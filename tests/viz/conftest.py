@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from tests.conftest import PATIENCE
@@ -70,12 +69,6 @@ def show(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Show]:
     for context in contexts:
         context.close()
     assert not errors, errors
-
-
-def violations(page: Page) -> list[str]:
-    """Everything that axe-core finds wrong, with the first elements of each."""
-    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    return [f"{one['id']} ({one['impact']}): {[n['html'][:160] for n in one['nodes'][:3]]}" for one in found]
 
 
 def overflow(page: Page) -> int:

@@ -6,10 +6,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import AttentionExplorer
 from torchbook.viz.attention import find, setup
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PRESETS = sorted(setup()["presets"])
 TEXT = "To be or\nnot to be, that"

@@ -8,9 +8,10 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
+from tests.axe import violations
 from torchbook.viz import AutogradExplorer
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 from .test_stride_page import tab_to
 
 

@@ -12,8 +12,8 @@ import playwright
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.axe import violations
 from tests.conftest import PATIENCE
-from tests.viz.conftest import violations
 
 CORE = Path("torchbook/viz/src/core")
 Try = Callable[..., Page]

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import DispatchRoute
 from torchbook.viz.dispatch import callees, lines, presets, setup
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 from .dispatch_probes import recorded
 
 PRESETS = list(setup()["presets"])  # all of them are in the words that test_dispatch.py compares

@@ -8,10 +8,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import FloatExplorer
 from torchbook.viz.floats import FORMATS, presets
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PRESETS = sorted(presets())
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import BottleneckTool, PipelineTimeline
 from torchbook.viz import bottleneck as neck
 from torchbook.viz import pipeline as pipe
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PIPE_PRESETS = sorted(pipe.setup()["presets"])
 NECK_PRESETS = sorted(neck.setup()["presets"])

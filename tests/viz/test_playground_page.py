@@ -7,10 +7,11 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import AutogradPlayground
 from torchbook.viz.playground import by_torch
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 from .test_stride_page import tab_to
 
 

@@ -10,10 +10,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import OptimizerRacer
 from torchbook.viz.racer import presets, surfaces
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 from .test_stride_page import active, press, tab_to
 
 PRESETS = sorted(presets())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import Roofline
 from torchbook.viz.roofline import OPS, setup
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PRESETS = sorted(setup()["presets"])
 MACHINE = {"bandwidth": 29e9, "flops": 441e9}

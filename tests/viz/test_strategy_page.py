@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import StrategyTool
 from torchbook.viz.strategy import STRATEGIES, setup
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PRESETS = list(setup()["presets"])
 

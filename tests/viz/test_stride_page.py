@@ -10,11 +10,12 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from tests.conftest import SLACK
 from torchbook.viz import StrideExplorer
 from torchbook.viz.stride import presets
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 PRESETS = sorted(presets())
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import SymptomFinder
 from torchbook.viz import symptoms as of
 
-from .conftest import Show, overflow, violations
+from .conftest import Show, overflow
 
 SYMPTOMS = {one["key"]: one for one in of.setup()["symptoms"]}
 

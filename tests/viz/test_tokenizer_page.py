@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.axe import violations
 from torchbook.viz import TokenizerExplorer
 from torchbook.viz.tokenizer import setup
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 
 MERGES = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"a", b"n"), (b"an", b"d"), (b" ", b"to"[:1]), (b" t", b"o"),
           (b"b", b"e"), (b"\xc3", b"\xa9")]  # fmt: skip

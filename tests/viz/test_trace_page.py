@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Position, expect
 
+from tests.axe import violations
 from torchbook.viz import TraceExplorer
 
-from .conftest import Show, mounted, overflow, violations
+from .conftest import Show, mounted, overflow
 from .profiles import gpu_events, train
 
 
