@@ -105,6 +105,7 @@ def test_no_file_names(pattern: re.Pattern[str]) -> None:
     found = [
         f"{name}:{number}: {line.strip()[:100]}"
         for name, content in texts()
+        if pattern.search(content)
         for number, line in enumerate(content.splitlines(), 1)
         if pattern.search(line)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,9 @@ from rich.table import Table
 from torchbook.course.cli import app as course
 from torchbook.press.paper.cli import add as add_paper
 from torchbook.press.ship.cli import add as add_ship
+
+# jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 app.add_typer(course, name="course")

@@ -7,6 +7,7 @@ import socket
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -406,17 +407,6 @@ def test_equal(twice):
 """
 
 
-@pytest.fixture(scope="module")
-def torch_exercise() -> dict[str, object]:
-    part = exercise(
-        TORCH_CHECKS,
-        "import torch\ndef twice(x):\n    return 2 * x\n",
-        {"same": "def twice(x):\n    return x", "squares": "def twice(x):\n    return x * x"},
-        seconds=20.0,
-    )
-    return part | {"expected": evaluate.matrix(part, Box())}
-
-
 ATTACKS = {
     "right": ("import torch\ndef twice(x):\n    return x + x\n", "ok", ["passed", "passed"]),
     "other settings": (
@@ -440,8 +430,21 @@ ATTACKS = {
 }
 
 
+@pytest.fixture(scope="module")
+def attacked() -> dict[str, dict[str, Any]]:
+    """What becomes of each, one after the other in one box."""
+    part = exercise(
+        TORCH_CHECKS,
+        "import torch\ndef twice(x):\n    return 2 * x\n",
+        {"same": "def twice(x):\n    return x", "squares": "def twice(x):\n    return x * x"},
+        seconds=20.0,
+    )
+    part |= {"context": "", "expected": evaluate.matrix(part, Box())}
+    exercises = [part | {"id": name, "code": code} for name, (code, *_) in ATTACKS.items()]
+    return evaluate.evaluate({"exercises": exercises}, Box())
+
+
 @pytest.mark.parametrize("name", ATTACKS)
-def test_with_torch(name: str, torch_exercise: dict[str, object]) -> None:
-    code, state, outcomes = ATTACKS[name]
-    result = alone(torch_exercise, code)
-    assert (result["state"], list(states(result).values())) == (state, outcomes)
+def test_with_torch(name: str, attacked: dict[str, dict[str, Any]]) -> None:
+    _, state, outcomes = ATTACKS[name]
+    assert (attacked[name]["state"], list(states(attacked[name]).values())) == (state, outcomes)

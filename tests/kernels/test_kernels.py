@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kernels import cases
+from tests.kernels.fresh import python
 
 pytest.importorskip("triton", reason="triton is built for Linux only")
-REPO = Path(__file__).resolve().parents[2]
 NAMES = [name for name in vars(cases) if name.startswith("case_")]
-
-
-def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A fresh process: whether Triton interprets is settled by its first import."""
-    kept = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    hidden = {"CUDA_VISIBLE_DEVICES": ""}  # also on a GPU machine; the benchmark is what runs there
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=REPO,
-        env={**kept, **hidden, **environment},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
 
 
 @functools.cache

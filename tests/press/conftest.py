@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from torchbook.cli import app
 
 FRONT = """\
 ---
@@ -32,6 +35,14 @@ DEVICE = "auto"
 FAST = False
 SEED = 0
 ```
+"""
+_PRINT = """\
+import sys
+from pathlib import Path
+
+from torchbook.press import build
+
+sys.exit(build.html(Path(sys.argv[1])))
 """
 
 
@@ -70,11 +81,20 @@ class Book:
     def executed(self, name: str) -> Path:
         return self.root / "executed" / "book" / f"{name}.ipynb"
 
-    def torchbook(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def torchbook(self, *arguments: str) -> Result:
+        """The command, in this process; what the processes that it starts say is not in what it says."""
+        return CliRunner().invoke(app, [*arguments, "--root", str(self.root)])
+
+    def typed(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The command as a user types it."""
         command = [sys.executable, "-m", "torchbook", *arguments, "--root", str(self.root)]
         environment = {**os.environ, "COLUMNS": "200"}
         return subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+
+    def printed(self) -> subprocess.CompletedProcess[str]:
+        """The build of the site alone, with all that it says."""
+        command = [sys.executable, "-c", _PRINT, str(self.root)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=240)
 
     def html(self, name: str) -> str:
         return (self.root / "_build" / "html" / "book" / f"{name}.html").read_text(encoding="utf-8")

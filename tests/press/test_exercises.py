@@ -167,13 +167,12 @@ def test_what_to_read_in_the_book_is_a_relative_link(result: Tag) -> None:
     assert found == expected
 
 
-def test_an_edited_exercise_is_on_the_page_of_the_next_build(book: Book, folder: Path) -> None:
-    book.page("blocks", BLOCKS)
-    assert html(book.root) == 0
-    path = folder / "t01-x1-add" / "exercise.md"
-    path.write_text(path.read_text().replace("Use *plain* Python.", "Use your head."))
-    assert html(book.root) == 0
-    assert "Use your head." in book.html("blocks")
+def test_an_edited_exercise_is_on_the_page_of_the_next_build(built: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHBOOK_EXERCISES", str(built.root / "own"))
+    path = built.root / "own" / "t01-x2-words" / "exercise.md"
+    path.write_text(path.read_text().replace("Two short ones.", "Use your head."))
+    assert html(built.root) == 0
+    assert "Use your head." in built.html("blocks")
 
 
 # What a page may not have.
@@ -198,7 +197,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
     book.page("pattern", "# Pattern\n\n:::{exercise} t01-x2\n:::\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TORCHBOOK_EXERCISES", str(root / "own"))
-        done = book.torchbook("book")
+        done = book.printed()
     assert done.returncode != 0
     return done.stdout + done.stderr
 

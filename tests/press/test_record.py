@@ -356,14 +356,14 @@ def test_a_changed_gpu_only_cell_is_said_by_page_and_check_and_the_build_passes(
     glue = "from torchbook import glue\nglue('loss', 0.5, agree=0.01)"
     path = book.chapter("one", cell(glue), cell("'here'", "device"), cell("'only ' + 'there'", "gpu-only"))
     done = book.torchbook("record", "--lane", "rehearsal", "--name", NAME)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.output
     recording = Recording(book.root / "recordings/fake-gpu-1/one.ipynb")
     assert {"commit", "date", "peak_device_gb", "peak_gb", "seconds", "versions"} <= recording.run.keys()
     assert recording.notebook.metadata[MARK]["agree"]["loss"]["value"] == 0.5
 
     path.write_text(path.read_text().replace("'only '", "'now only '"))
     done = book.torchbook("book")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.output
     assert "note book/one.md:35: cell 4: stale: the recording on Fake GPU 1" in done.stderr
     page = BeautifulSoup(book.html("one"), "html.parser")
     assert "is stale: the code of this cell has changed since" in page.select(".cell_output")[-1].get_text()
@@ -375,7 +375,7 @@ def test_a_changed_gpu_only_cell_is_said_by_page_and_check_and_the_build_passes(
         assert said in runs
 
     done = book.torchbook("record", "--check", "--strict")
-    assert (done.returncode, "cell 4: stale" in done.stderr) == (1, True)
+    assert (done.exit_code, "cell 4: stale" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 0), (("--strict",), 1)], ids=["", "strict"])

@@ -87,7 +87,7 @@ def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> N
     book.chapter("bad", cell("1 / 0"))
     book.chapter("worse", "Text.", cell("raise ValueError('two\\nlines')"))
     done = book.torchbook("run")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert sorted(done.stderr.splitlines()) == [
         "error book/bad.md:22: cell 2: ZeroDivisionError: division by zero",
         "error book/worse.md:23: cell 2: ValueError: two lines",
@@ -126,8 +126,7 @@ def test_a_chapter_that_could_not_run_is_printed_without_outputs_and_says_so(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_compiler(book, monkeypatch)
-    done = book.torchbook("book")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert book.torchbook("book").exit_code == 0
     page = book.html("kernels")
     assert "This chapter was not run in this build" in page
     assert "The answer is (not computed)." in page
@@ -137,7 +136,7 @@ def test_a_chapter_that_could_not_run_is_printed_without_outputs_and_says_so(
 def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:
     book.page("one", "---\nfile_format: mystnb\n---\n# One\n")
     done = book.torchbook("run")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "book/one.md:1: no `torchbook:` block" in done.stderr
 
 
@@ -233,7 +232,7 @@ def test_the_workers_of_a_dask_scheduler_run_the_chapters(book: Book, dask_clust
 def test_no_scheduler_at_the_address_is_said(book: Book) -> None:
     book.chapter("one", cell("1"))
     done = book.torchbook("run", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
 
 

@@ -7,16 +7,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import pytest
 import urllib3
+from sphinx.cmd.build import main as sphinx
 
 from torchbook.press import build
 from torchbook.press.site.reader import merge
 
-from .conftest import Book, cell
+from .conftest import Book, cell, small_book
 
 Warnings = list[tuple[str, str, int]]
 
@@ -94,78 +96,169 @@ def test_what_a_page_must_not_show_unsaid(output: Callable[[], nbformat.Notebook
         assert [found for found, _, _ in warnings] == expected
 
 
-def test_book_builds_and_says_where_its_numbers_come_from(book: Book) -> None:
+# A book with a chapter, whose site several tests look at.
+
+GLUE = """\
+from torchbook import glue
+glue('answer', 6 * 7)
+glue('size', 5000, ',')
+glue('gain', 3.4, '+.2f')"""
+PREDICT = ":::{predict} Is it `42`?\n- [x] yes\n- [ ] no\n\nCounted.\n:::"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A book that was built twice: all of it, and without its page `gone`; what `torchbook book` said, in turn."""
+
+    book: Book
+    before: set[str]
+    said: tuple[str, str]
+
+    @property
+    def site(self) -> Path:
+        return self.book.root / "_build" / "html"
+
+    @property
+    def page(self) -> str:
+        """The chapter as the reader sees its numbers."""
+        return self.book.html("one").replace('<span class="pasted-text">', "").replace("</span>", "")
+
+    @property
+    def notebook(self) -> nbformat.NotebookNode:
+        return nbformat.read(self.site / "notebooks/book/one.ipynb", as_version=4)
+
+
+def files(book: Book, name: str) -> set[str]:
+    """What the built site has of a page."""
+    return {path.name for path in (book.root / "_build/html").rglob("*.*") if path.stem == name}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
+    book = small_book(tmp_path_factory.mktemp("built"), repo)
     book.page("runs", "# Runs\n\n```{provenance}\n```\n")
-    glue = "from torchbook import glue\nglue('answer', 6 * 7)\n'shown'"
-    book.chapter("one", "The answer is {glue:text}`answer`.", cell(glue), "$x^2$")
-    done = book.torchbook("book")
-    assert done.returncode == 0, done.stdout + done.stderr
-    html = book.html("one")
-    assert "The answer is 42" in html.replace('<span class="pasted-text">', "").replace("</span>", "")
-    assert "Every output on this page comes from one run" in html
-    assert "Counts." in html
-    assert "CPU lane" in html
-    assert 'href="one.html"' in book.html("runs")
+    prose = "It is {glue:text}`answer`, {glue:text}`size`, {glue:text}`gain`; see {doc}`the front page <index>`."
+    path = book.chapter("one", prose, PREDICT, cell(GLUE), cell("'shown'"), "$x^2$")
+    path.write_text(path.read_text().replace("  minutes:", "  packages: [gymnasium]\n  minutes:"), encoding="utf-8")
+    book.chapter("gone", cell("1"))
+    first = book.typed("book")
+    assert first.returncode == 0, first.stdout + first.stderr
+    before = files(book, "gone")
+    book.toc.write_text(book.toc.read_text().replace("- file: book/gone\n", ""))
+    second = book.torchbook("book")
+    assert second.exit_code == 0, second.output
+    return Built(book, before, (first.stdout, second.stdout))
 
 
-def test_a_page_taken_out_of_the_book_is_taken_out_of_the_site(book: Book) -> None:
-    book.chapter("one", cell("1"))
-    book.chapter("two", cell("2"))
-    assert book.torchbook("book").returncode == 0
-    book.toc.write_text(book.toc.read_text().replace("- file: book/two\n", ""))
-    assert book.torchbook("book").returncode == 0
-    left = {path.name for path in (book.root / "_build/html").rglob("*.*") if path.stem in ("one", "two")}
-    assert left == {"one.html", "one.ipynb", "one.md"}
+def test_a_page_says_where_its_numbers_come_from(built: Built) -> None:
+    for said in ("Every output on this page comes from one run", "Counts.", "CPU lane", "shown"):
+        assert said in built.page
+    assert 'href="one.html"' in built.book.html("runs")
 
 
-def test_nothing_to_do_is_said_and_nothing_runs(book: Book) -> None:
-    book.chapter("one", cell("1"))
-    book.torchbook("book")
-    assert "0 ran, 1 up to date, 0 failed" in book.torchbook("book").stdout
+def test_a_page_taken_out_of_the_book_is_taken_out_of_the_site(built: Built) -> None:
+    assert (built.before, files(built.book, "gone")) == ({"gone.html", "gone.ipynb", "gone.md"}, set())
+    assert files(built.book, "one") == {"one.html", "one.ipynb", "one.md"}
 
 
-def test_corrupted_source_of_an_output_fails_the_build_and_names_the_line_every_time(book: Book) -> None:
+def test_nothing_to_do_is_said_and_nothing_runs(built: Built) -> None:
+    first, second = built.said
+    assert "2 ran, 0 up to date, 0 failed" in first
+    assert "0 ran, 1 up to date, 0 failed" in second
+
+
+def test_page_and_notebook_show_numbers_as_they_were_formatted(built: Built) -> None:
+    """The page's reader takes a bare 5,000 for a tuple and drops a sign."""
+    assert "It is 42, 5,000, +3.40" in built.page
+    assert any("It is 42, 5,000, +3.40" in c.source for c in built.notebook.cells)
+
+
+def test_published_notebook_installs_the_packages_of_its_contract(built: Built) -> None:
+    assert 'if "gymnasium" not in there:\n    %pip install -q "gymnasium"' in built.notebook.cells[0].source
+
+
+def test_published_notebook_is_clean(built: Built) -> None:
+    nb = built.notebook
+    nbformat.validate(nb)
+    assert nb.cells[0].source.count("torchbook") >= 2
+    assert "%pip install" in nb.cells[0].source
+    assert "torch " not in nb.cells[0].source.replace("torch is", "").replace("torchbook ", "")
+    assert all(not c.get("outputs") for c in nb.cells)
+    text = "\n".join(c.source for c in nb.cells if c.cell_type == "markdown")
+    assert "; see [the front page](" in text
+    assert "**Predict: Is it `42`?**" in text
+    assert "{" not in text.replace("{#", "")
+    assert json.dumps(nb.metadata["kernelspec"]["language"]) == '"python"'
+
+
+def test_launch_buttons_point_at_the_published_notebook(built: Built) -> None:
+    html = built.book.html("one")
+    assert "colab.research.google.com/github/" in html
+    assert "/blob/notebooks/notebooks/book/one.ipynb" in html
+    assert "urlpath=lab/tree/notebooks/book/one.ipynb" in html
+    assert 'href="../notebooks/book/one.ipynb"' in html
+    assert "/edit/main/book/one.md" in html
+
+
+def test_plain_sphinx_builds_the_book(built: Built, tmp_path: Path) -> None:
+    """The way out of Jupyter Book: the same pages from `sphinx-build` and the installed extension alone."""
+    root = built.book.root
+    text = build.sphinx_conf(root)
+    assert "'jupyter_book'" not in text
+    (tmp_path / "conf.py").write_text(text)
+    assert (
+        sphinx(["-n", "-W", "--keep-going", "-b", "html", "-c", str(tmp_path), str(root), str(tmp_path / "html")]) == 0
+    )
+    assert "shown" in (tmp_path / "html" / "book" / "one.html").read_text()
+
+
+# A book that must not be built.
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
+    """A page whose executed notebook is of other code, and one that never ran."""
+    book = small_book(tmp_path_factory.mktemp("broken"), repo)
     book.chapter("one", "Text.", cell("6 * 7"))
-    book.torchbook("run")
+    assert book.torchbook("run").exit_code == 0
     executed = book.executed("one")
     executed.write_text(executed.read_text().replace("6 * 7", "6 * 8"))
-    for _ in range(2):  # Sphinx alone would forget the warning of a page that has not changed
-        done = book.torchbook("book")
-        assert done.returncode != 0
-        assert "book/one.md:23: WARNING: not the code that papermill ran" in done.stdout + done.stderr
-    assert ">42<" not in book.html("one")
+    book.chapter("never", cell("1"))
+    return book
 
 
-def test_page_that_never_ran_fails_the_build(book: Book) -> None:
-    book.chapter("one", cell("1"))
-    done = subprocess.run([sys.executable, "-c", f"import sys; sys.exit({_HTML})"], cwd=book.root, **_CAUGHT)
-    assert done.returncode != 0
-    assert "never run: `torchbook run` makes its outputs" in done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def refusals(broken: Book) -> list[str]:
+    """What two builds in a row say: Sphinx alone would forget the warnings of pages that have not changed."""
+    done = [broken.printed() for _ in range(2)]
+    assert all(one.returncode for one in done)
+    return [one.stdout + one.stderr for one in done]
 
 
-_HTML = "__import__('torchbook.press.build', fromlist=['x']).html(__import__('pathlib').Path('.').resolve())"
-_CAUGHT = {"capture_output": True, "text": True, "timeout": 120}
+@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "book/one.md:23: WARNING: not the code that papermill ran",
+        "never run: `torchbook run` makes its outputs",
+    ],
+    ids=["stale", "never run"],
+)
+def test_a_page_without_its_own_outputs_fails_the_build_every_time(refusals: list[str], said: str, turn: int) -> None:
+    assert said in refusals[turn]
+
+
+def test_outputs_of_other_code_are_not_shown(broken: Book, refusals: list[str]) -> None:
+    assert ">42<" not in broken.html("one")
 
 
 def test_a_failing_chapter_stops_the_book_before_the_site(book: Book) -> None:
     book.chapter("one", cell("1 / 0"))
-    assert book.torchbook("book").returncode == 1
+    assert book.torchbook("book").exit_code == 1
     assert not (book.root / "_build" / "html").exists()
 
 
-def test_plain_sphinx_builds_the_book(book: Book, tmp_path: Path) -> None:
-    """The way out of Jupyter Book: the same pages from `sphinx-build` and the installed extension alone."""
-    book.chapter("one", cell("'from papermill'"), "$x^2$", ":::{note}\nA note.\n:::")
-    book.torchbook("run")
-    conf = tmp_path / "conf"
-    conf.mkdir()
-    text = build.sphinx_conf(book.root)
-    assert "'jupyter_book'" not in text
-    (conf / "conf.py").write_text(text)
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-b", "html", "-c", str(conf)]
-    done = subprocess.run([*command, str(book.root), str(tmp_path / "html")], **_CAUGHT)
-    assert done.returncode == 0, done.stderr
-    assert "from papermill" in (tmp_path / "html" / "book" / "one.html").read_text()
+# A book that is being written.
 
 
 def fetch(url: str) -> str:
@@ -195,51 +288,3 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
         assert server.wait(timeout=20) is not None
         with pytest.raises(urllib3.exceptions.HTTPError):  # nothing is left behind that serves
             urllib3.PoolManager(retries=False).request("GET", url)
-
-
-def test_page_and_notebook_show_numbers_as_they_were_formatted(book: Book) -> None:
-    """The page's reader takes a bare 5,000 for a tuple and drops a sign."""
-    glue = "from torchbook import glue\nglue('size', 5000, ',')\nglue('gain', 3.4, '+.2f')"
-    book.chapter("one", "It has {glue:text}`size`, {glue:text}`gain`.", cell(glue))
-    assert book.torchbook("book").returncode == 0
-    html = (book.root / "_build/html/book/one.html").read_text(encoding="utf-8")
-    assert "It has 5,000, +3.40." in html.replace('<span class="pasted-text">', "").replace("</span>", "")
-    nb = nbformat.read(book.root / "_build/html/notebooks/book/one.ipynb", as_version=4)
-    assert any("It has 5,000, +3.40." in c.source for c in nb.cells)
-
-
-def test_published_notebook_installs_the_packages_of_its_contract(book: Book) -> None:
-    path = book.chapter("one", cell("1 + 1"))
-    path.write_text(path.read_text().replace("  minutes:", "  packages: [gymnasium]\n  minutes:"), encoding="utf-8")
-    assert book.torchbook("book").returncode == 0
-    nb = nbformat.read(book.root / "_build/html/notebooks/book/one.ipynb", as_version=4)
-    assert 'if "gymnasium" not in there:\n    %pip install -q "gymnasium"' in nb.cells[0].source
-
-
-def test_published_notebook_is_clean(book: Book) -> None:
-    glue = "from torchbook import glue\nglue('answer', 6 * 7)"
-    predict = ":::{predict} Is it `42`?\n- [x] yes\n- [ ] no\n\nCounted.\n:::"
-    book.chapter("one", "It is {glue:text}`answer`; see {doc}`the front page <index>`.", predict, cell(glue))
-    assert book.torchbook("book").returncode == 0
-    nb = nbformat.read(book.root / "_build/html/notebooks/book/one.ipynb", as_version=4)
-    nbformat.validate(nb)
-    assert nb.cells[0].source.count("torchbook") >= 2
-    assert "%pip install" in nb.cells[0].source
-    assert "torch " not in nb.cells[0].source.replace("torch is", "").replace("torchbook ", "")
-    assert all(not c.get("outputs") for c in nb.cells)
-    text = "\n".join(c.source for c in nb.cells if c.cell_type == "markdown")
-    assert "It is 42; see [the front page](" in text
-    assert "**Predict: Is it `42`?**" in text
-    assert "{" not in text.replace("{#", "")
-    assert json.dumps(nb.metadata["kernelspec"]["language"]) == '"python"'
-
-
-def test_launch_buttons_point_at_the_published_notebook(book: Book) -> None:
-    book.chapter("one", cell("1"))
-    assert book.torchbook("book").returncode == 0
-    html = book.html("one")
-    assert "colab.research.google.com/github/" in html
-    assert "/blob/notebooks/notebooks/book/one.ipynb" in html
-    assert "urlpath=lab/tree/notebooks/book/one.ipynb" in html
-    assert 'href="../notebooks/book/one.ipynb"' in html
-    assert "/edit/main/book/one.md" in html

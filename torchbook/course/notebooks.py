@@ -17,6 +17,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Sequence
+from functools import cache
 
 import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
@@ -285,11 +286,12 @@ def seeding(exercise: Exercise, seed: int) -> list[str]:
     return [statement for name, statement in known.items() if name in imported]
 
 
-def _imports(source: str) -> set[str]:
+@cache
+def _imports(source: str) -> frozenset[str]:
     nodes = list(ast.walk(ast.parse(source)))
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     found |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    return {name.partition(".")[0] for name in found}
+    return frozenset(name.partition(".")[0] for name in found)
 
 
 def _calls(calls: dict[str, str], seeding: Sequence[str]) -> str:

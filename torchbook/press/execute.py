@@ -31,7 +31,8 @@ from torchbook.press.key import environment
 from torchbook.press.normal import BANNER_TAG, normalise
 
 _GB = 1e9
-_LOOK_EVERY = 0.2  # seconds between looks at the kernel
+_LOOK_EVERY = 0.2  # seconds between looks at the kernel, at least
+_LONGEST_REST = 2.0  # seconds; a look at many children takes the machine long, and rests ten times as long
 _LONGEST_REASON = 300
 _MEMORY_TAG = "torchbook-device-memory"
 # The last thing that a kernel beside the CPU lane is asked.
@@ -127,12 +128,15 @@ class Watch(threading.Thread):
             self.join()
 
     def run(self) -> None:
+        rest = _LOOK_EVERY
         while True:
-            last = self._done.wait(_LOOK_EVERY)
+            last = self._done.wait(rest)
+            began = time.monotonic()
             with suppress(psutil.Error):
                 self._look()
             if last:
                 return
+            rest = min(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), _LONGEST_REST)
 
     def _look(self) -> None:
         assert self._kernel is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import importlib.metadata
 import importlib.resources
@@ -62,13 +63,10 @@ def package_folder(distribution: str, inside: str) -> Path:
     Raises:
         FileNotFoundError: the distribution is not installed, or has no such folder; the message says what to do.
     """
-    try:
-        files = importlib.metadata.files(distribution) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if inside in file.as_posix():
-            return Path(str(file.locate()).split(inside)[0]) / inside
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        folder = Path(str(importlib.metadata.distribution(distribution).locate_file(inside)))
+        if folder.is_dir():
+            return folder
     raise FileNotFoundError(f"{distribution} with {inside} is not installed: pip install -r requirements.txt")
 
 
