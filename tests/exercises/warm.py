@@ -68,8 +68,12 @@ class _Forked:
         self._process = context.Process(target=_become, args=arguments)
         self._process.start()
         theirs.close()
-        with ours, contextlib.suppress(EOFError):  # which says that it ended at once
-            ours.recv()  # it leads a group of its own by now, which can be ended
+        try:
+            with ours, contextlib.suppress(EOFError):  # which says that it ended at once
+                ours.recv()  # it leads a group of its own by now, which can be ended
+        except BaseException:  # the check's time is over
+            self._process.kill()
+            raise
         self.pid = self._process.pid
 
     @property

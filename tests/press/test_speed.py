@@ -60,6 +60,18 @@ def test_an_interaction_is_timed_from_the_navigation_to_the_answer(browser: Brow
     assert found.interaction_ms >= 400
 
 
+@pytest.mark.parametrize("ready", ["", "data-ready"])
+def test_a_page_that_never_comes_to_rest_is_named(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ready: str
+) -> None:
+    monkeypatch.setattr(speed, "_LONGEST_WAIT_MS", 4000)
+    figure = (
+        f'<figure class="viz-mount" data-kind="anywidget" {ready}><div class="tbviz">Nothing to press</div></figure>'
+    )
+    with pytest.raises(ShipError, match=r"/a\.html: still not at rest after 4 s"):
+        opened(browser, tmp_path, f'<!doctype html><link rel="icon" href="data:,">{figure}')
+
+
 def test_a_page_that_asks_another_host_is_refused(browser: Browser, tmp_path: Path) -> None:
     with pytest.raises(ShipError, match=r"https://elsewhere\.test/b\.js: a page of this site asks another host"):
         opened(browser, tmp_path, '<link rel="icon" href="data:,"><script src="https://elsewhere.test/b.js"></script>')

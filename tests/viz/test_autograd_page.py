@@ -278,6 +278,7 @@ FRAMES = """async (steps) => {
 }"""
 
 
+@pytest.mark.alone
 def test_sixty_nodes_are_stepped_without_dropped_frames(show: Show) -> None:
     """One step a frame, the hardest there is: script and layout of a step must leave room in a frame of 16.7 ms.
 
@@ -300,6 +301,7 @@ START = """() => new Promise((done) => {
 })"""
 
 
+@pytest.mark.alone
 def test_it_is_ready_soon_after_it_comes_into_view(show: Show) -> None:
     page = show('<div style="height:4000px"></div>', explorer(), width=1280, ready=False)
     page.locator(".viz-mount").wait_for(state="attached")

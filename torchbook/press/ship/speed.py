@@ -121,7 +121,8 @@ _SETTLED = """async () => {
   };
   const waiting = (figure) => near(figure) && !figure.dataset.ready && !figure.querySelector(".viz-problem");
   while ([...document.querySelectorAll(".viz-mount")].some(waiting)) await new Promise(requestAnimationFrame);
-  for (let turn = 0; turn < 3; turn++) await new Promise((done) => requestIdleCallback(done));
+  // A page that has been busy may wait for ever to be called idle.
+  for (let turn = 0; turn < 3; turn++) await new Promise((done) => requestIdleCallback(done, { timeout: 2000 }));
   return speed;
 }"""
 
@@ -272,7 +273,13 @@ def _visualizes(book: Book, page: str) -> bool:
 
 @contextmanager
 def _opened(browser: Browser, book: Book, how: How, script: str) -> Iterator[Page]:
-    """A page of a context that remembers nothing."""
+    """A page of a context that remembers nothing.
+
+    Raises:
+        ShipError: it came to no end of what is waited for.
+    """
+    from playwright.sync_api import TimeoutError as TooLongError
+
     width, height = how.size
     with browser.new_context(viewport={"width": width, "height": height}) as context:
         context.set_default_timeout(_LONGEST_WAIT_MS)
@@ -282,7 +289,10 @@ def _opened(browser: Browser, book: Book, how: How, script: str) -> Iterator[Pag
         page = context.new_page()
         if how.slower != 1:
             context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": how.slower})
-        yield page
+        try:
+            yield page
+        except TooLongError:
+            raise ShipError(f"{page.url}: still not at rest after {_LONGEST_WAIT_MS / 1000:g} s") from None
 
 
 def _answer(context: BrowserContext, book: Book) -> None:
@@ -311,7 +321,7 @@ def _load(browser: Browser, book: Book, name: str, how: How) -> Measured:
             page.goto("about:blank")
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{book.http}/{name}", wait_until="networkidle")
-        seen = page.evaluate(_SETTLED)
+        seen = page.wait_for_function(_SETTLED).json_value()  # unlike `evaluate` it waits no longer than it may
         math = page.evaluate("() => Boolean(window.MathJax)")
     return _measured(book, name, [url for url in asked if url.startswith("http")], seen, math)
 
@@ -334,7 +344,7 @@ def _measured(book: Book, name: str, asked: Sequence[str], seen: dict[str, Any],
 def _interaction(browser: Browser, book: Book, name: str, how: How) -> float:
     with _opened(browser, book, how, _INTERACT) as page:
         page.goto(f"{book.http}/{name}", wait_until="commit")
-        return round(page.evaluate("() => answered"))
+        return round(page.wait_for_function("() => answered").json_value())
 
 
 def broken(ours: Measured, stock: Measured | None = None, budget: Budget = BUDGET) -> list[str]:
