@@ -20,7 +20,7 @@ book: .venv/ready
 test: .venv/ready
 	$(PY) -m torchbook book $(BOOKFLAGS)
 	$(PY) -m pytest -m alone; alone=$$?; \
-	$(PY) -m pytest -m "not alone" -n logical --maxprocesses 8 --dist loadfile --max-worker-restart 2; others=$$?; \
+	$(PY) -m pytest -m "not alone" -n logical --maxprocesses 8 --dist loadfile; others=$$?; \
 	if test $$others -eq 1; then $(PY) -m pytest -m "not alone" --last-failed; others=$$?; fi; \
 	test $$alone -eq 0 && test $$others -eq 0
 
