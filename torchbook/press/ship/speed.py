@@ -121,7 +121,7 @@ _SETTLED = """async () => {
   };
   const waiting = (figure) => near(figure) && !figure.dataset.ready && !figure.querySelector(".viz-problem");
   while ([...document.querySelectorAll(".viz-mount")].some(waiting)) await new Promise(requestAnimationFrame);
-  // A page that has been busy may wait for ever to be called idle.
+  // With a limit: this wait, or that for the fonts, was once seen not to end.
   for (let turn = 0; turn < 3; turn++) await new Promise((done) => requestIdleCallback(done, { timeout: 2000 }));
   return speed;
 }"""
