@@ -1,24 +1,26 @@
-// The page of results: ranks the places of the book's index (searchindex.js) that have the words asked for.
+// The page of results: asks MiniSearch for the places of the book's index (searchindex.js) that have the words.
 const bookTexts = {}; // the pages' texts, each of which comes as a script of its own
 (() => {
   const { patternOf, hitsIn, densest } = bookWords; // of arrive.js
   const FIRST = 12; // results shown at once
-  // As _WORD in search.py.
+  // As _WORD and _BETWEEN in search.py.
   const WORD = /(?!\p{N})[\p{L}\p{N}_]+(?:\.(?!\p{N})[\p{L}\p{N}_]+)*|\p{N}+(?!\p{N})[\p{L}_][\p{L}\p{N}_]*/gu;
-  // What a word counts in a place: in its title, in a title that is a whole sentence, around it, often, anywhere.
-  const SCORE = { title: 5, sentence: 2.5, around: 1, often: 1.6, once: 1 };
-  const SENTENCES = new Set(["question", "prediction", "hint"]);
-  // What a word of the book counts that is not the very word asked for: it begins so, it contains it.
-  const LIKE = { begins: 0.5, contains: 0.25 };
+  const BETWEEN = /[._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
+  const FIELDS = ["title", "text", "around"];
+  const BOOST = { title: 4, text: 1, around: 0.5 };
   const KIND = { section: 1, exercise: 0.9, question: 0.7, hint: 0.8, prediction: 0.8, answer: 0.7, term: 1.3 };
+  const EXACT = 2; // the title is what was asked for
+  const PAGE = 1.2; // as a whole
+  const TYPOS = 0.2; // of a word's letters
   const SAID = { hint: "a folded hint", answer: "a folded answer", prediction: "prediction", term: "", section: "" };
 
   const stemmer = new Stemmer();
   const stop = new Set(bookIndex.stop);
-  const wordsOf = (text) => [...text.toLowerCase().matchAll(WORD)].map(([word]) => word);
-  const partsOf = (word) => word.split(".").filter((part) => part.length > 1 && !stop.has(part));
-  const stems = (text) => wordsOf(text).flatMap(partsOf).map((part) => stemmer.stemWord(part));
-  const dotted = (text) => wordsOf(text).filter((word) => word.includes("."));
+  const wordsOf = (text) => [...text.matchAll(WORD)].map(([word]) => word);
+  const partsOf = (word) => word.split(BETWEEN).filter(Boolean).map((part) => part.toLowerCase());
+  const stemsOf = (word) =>
+    partsOf(word).flatMap((part) => (part.length > 1 && !stop.has(part) ? stemmer.stemWord(part) : []));
+  const isName = (word) => partsOf(word).length > 1;
 
   // ---------- the index ----------
 
@@ -27,93 +29,85 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     const first = places.length;
     for (const [anchor, title, kind, back] of bookIndex.places.slice(first, first + count)) {
       const at = places.length;
+      const said = wordsOf(title).flatMap(stemsOf).join(" ");
       const inside = back ? places[at - back] : null;
-      const titled = new Set([...stems(title), ...dotted(title)]);
-      places.push({ at, page, nth: at - first, anchor, title, titled, kind: bookIndex.kinds[kind], inside });
+      places.push({ page, nth: at - first, anchor, title, said, kind: bookIndex.kinds[kind], inside });
     }
-  }
-  const vocabulary = Object.keys(bookIndex.words);
-  const titles = new Map(); // word -> the places that have it in their titles
-  for (const place of places) {
-    for (const word of place.titled) titles.set(word, [...(titles.get(word) ?? []), place]);
   }
 
-  function* placesWith(word) {
+  // A field's places of a word: how often it is in each.
+  function counts(steps) {
     let at = -1;
-    for (const step of bookIndex.words[word] ?? []) {
-      at += step >> 1;
-      yield [places[at], step & 1 ? SCORE.often : SCORE.once];
-    }
+    return Object.fromEntries(steps.map((step) => [(at += step >> 2), (step & 3) + 1]));
   }
+
+  // What MiniSearch would have written, had it made the index.
+  function written() {
+    const fields = FIELDS.map((_, field) => bookIndex.lengths.map((lengths) => lengths[field]));
+    return {
+      documentCount: places.length,
+      nextId: places.length,
+      documentIds: Object.fromEntries(places.map((_, at) => [at, at])),
+      fieldIds: Object.fromEntries(FIELDS.map((name, field) => [name, field])),
+      fieldLength: Object.fromEntries(bookIndex.lengths.entries()),
+      averageFieldLength: fields.map((lengths) => lengths.reduce((a, b) => a + b, 0) / places.length),
+      storedFields: {},
+      dirtCount: 0,
+      index: Object.entries(bookIndex.words).map(([word, found]) => [word, Object.fromEntries(found.map(counts).entries())]),
+      serializationVersion: 2,
+    };
+  }
+
+  const asGiven = { tokenize: (text) => [text], processTerm: (word) => word };
+  const ready = MiniSearch.loadJSAsync(written(), { fields: FIELDS, ...asGiven });
 
   // ---------- a question to it ----------
 
-  // The book's words that answer one word of the question, and what each counts.
-  function alike(asked) {
-    const found = new Map();
-    const stem = stemmer.stemWord(asked);
-    for (const word of new Set([...vocabulary, ...titles.keys()])) {
-      if (word === stem || word === asked) found.set(word, 1);
-      else if (asked.length > 2 && (word.startsWith(asked) || word.startsWith(stem))) found.set(word, LIKE.begins);
-      else if (asked.length > 3 && (word.includes(asked) || word.includes(stem))) found.set(word, LIKE.contains);
+  // A name is in a place as a whole, or all its parts are.
+  function queryOf(word) {
+    const parts = { combineWith: "AND", queries: stemsOf(word) };
+    return isName(word) ? { combineWith: "OR", queries: [word.toLowerCase(), parts] } : parts;
+  }
+
+  const hasItself = ({ match }) => Object.values(match).some((fields) => fields.some((field) => field !== "around"));
+
+  function ask(index, asked, options) {
+    const whole = asked.flatMap(stemsOf).join(" ");
+    const weigh = ({ said, kind, inside }) => KIND[kind] * (said === whole ? EXACT : 1) * (inside ? 1 : PAGE);
+    return index.search(
+      { queries: asked.map(queryOf) },
+      {
+        combineWith: "AND",
+        boost: BOOST,
+        boostDocument: (at) => weigh(places[at]),
+        prefix: (word) => word.length > 2,
+        filter: hasItself,
+        ...options,
+      },
+    );
+  }
+
+  // The words of the book that a place was found by, none of which another of them begins with; whole names first.
+  function foundBy({ match }) {
+    const words = Object.keys(match).filter((word) => match[word].some((field) => field !== "around"));
+    const kept = words.filter((word) => isName(word) || !words.some((other) => other !== word && word.startsWith(other)));
+    return kept.sort((a, b) => b.length - a.length);
+  }
+
+  // The places with all words, best first; if there is none, those with words like them, then those with one of them.
+  async function search(query) {
+    const asked = [...new Set(wordsOf(query))].filter((word) => stemsOf(word).length);
+    if (!asked.length) return { asked, found: [] };
+    const index = await ready;
+    for (const [how, options] of [
+      ["all", {}],
+      ["like", { fuzzy: TYPOS }],
+      ["some", { combineWith: "OR" }],
+    ]) {
+      const found = ask(index, asked, options).map((one) => ({ place: places[one.id], words: foundBy(one) }));
+      if (found.length) return { asked, found, how };
     }
-    return found;
-  }
-
-  // For one word of the question: what each place scores.
-  function scoresOfWord(asked) {
-    const found = new Map();
-    const give = (place, score) => found.set(place, Math.max(score, found.get(place) ?? 0));
-    for (const [word, worth] of alike(asked)) {
-      for (const [place, score] of placesWith(word)) give(place, score * worth);
-      for (const place of titles.get(word) ?? []) {
-        give(place, worth * (SENTENCES.has(place.kind) ? SCORE.sentence : SCORE.title));
-      }
-    }
-    const rare = Math.log(1 + places.length / (1 + found.size));
-    found.forEach((score, place) => found.set(place, score * rare));
-    return found;
-  }
-
-  // A name with dots is in a place as a whole, or all its parts are.
-  function scores(asked) {
-    const whole = scoresOfWord(asked);
-    if (!asked.includes(".")) return whole;
-    const parts = partsOf(asked).map(scoresOfWord);
-    const mean = (place) => parts.reduce((sum, part) => sum + part.get(place), 0) / parts.length;
-    const all = places.filter((place) => parts.length && parts.every((part) => part.has(place)));
-    const found = new Map(all.map((place) => [place, mean(place)]));
-    whole.forEach((score, place) => found.set(place, score + (found.get(place) ?? 0)));
-    return found;
-  }
-
-  // The best that a place's surroundings have to say on a word: its chapter's title, its section's.
-  function around(place, score) {
-    let best = 0;
-    for (let at = place.inside; at; at = at.inside) if (score.has(at)) best = Math.max(best, score.get(at));
-    return best && SCORE.around * Math.min(1, best);
-  }
-
-  const askedIn = (query) => [...new Set(wordsOf(query).filter((word) => partsOf(word).length))];
-
-  // The places with all words, best first; if there is none, those with most of them.
-  function search(query) {
-    const asked = askedIn(query);
-    const each = asked.map(scores);
-    const whole = stems(query).join(" ");
-    const found = [];
-    for (const place of places) {
-      const own = each.map((score) => score.get(place) ?? 0);
-      if (!own.some(Boolean)) continue;
-      const all = own.map((score, nth) => score || around(place, each[nth]));
-      const sum = all.reduce((a, b) => a + b);
-      const exact = stems(place.title).join(" ") === whole ? 2 : 1;
-      const top = place.inside ? 1 : 1.2; // a page as a whole
-      found.push({ place, has: all.filter(Boolean).length, score: sum * KIND[place.kind] * exact * top });
-    }
-    const most = Math.max(0, ...found.map(({ has }) => has));
-    const results = found.filter(({ has }) => has === most).sort((a, b) => b.score - a.score);
-    return { asked, results: results.map(({ place }) => place), missing: asked.length - most };
+    return { asked, found: [] };
   }
 
   // ---------- what is shown ----------
@@ -125,14 +119,8 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     return made;
   };
 
-  // What is marked: a name with dots as a whole first, then its parts.
-  const stemsOf = (asked) => {
-    const parts = asked.flatMap((word) => (word.includes(".") ? partsOf(word) : [word]));
-    return [...asked.filter((word) => word.includes(".")), ...parts.map((part) => stemmer.stemWord(part))];
-  };
-
-  function addressOf(place, asked) {
-    return `${root}${place.page}.html?find=${encodeURIComponent(stemsOf(asked).join(" "))}#${place.anchor}`;
+  function addressOf(place, words) {
+    return `${root}${place.page}.html?find=${encodeURIComponent(words.join(" "))}#${place.anchor}`;
   }
 
   function whereIs(place) {
@@ -169,26 +157,27 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     return loading.get(page).then(() => bookTexts[page] ?? []);
   }
 
-  function item(place, asked) {
+  function item({ place, words }) {
     const link = make("a", "", place.title);
-    link.href = addressOf(place, asked);
+    link.href = addressOf(place, words);
     const said = make("p", "excerpt");
     const shown = make("li", "", link, make("p", "where", whereIs(place)), said);
     shown.dataset.kind = place.kind;
     textsOf(place.page).then((texts) => {
-      if (texts[place.nth]) said.append(...excerpt(texts[place.nth], patternOf(stemsOf(asked))));
+      if (texts[place.nth]) said.append(...excerpt(texts[place.nth], patternOf(words)));
     });
     return shown;
   }
 
   const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
-  function summary({ asked, results, missing }) {
+  function summary({ asked, found, how }) {
     if (!asked.length) return "Numbers, signs and words such as “the” are everywhere: ask for others.";
-    if (!results.length) return "Nothing in the book has these words.";
-    const pages = count(new Set(results.map(({ page }) => page)).size, "page");
-    const found = `${count(results.length, "place")} on ${pages}`;
-    return missing ? `No place has all of these words; ${found} with most of them.` : `${found}.`;
+    if (!found.length) return "Nothing in the book has these words.";
+    const pages = count(new Set(found.map(({ place }) => place.page)).size, "page");
+    const where = `${count(found.length, "place")} on ${pages}`;
+    if (how === "like") return `No place has ${asked.length > 1 ? "all of these words" : "this word"}; ${where} with words like them.`;
+    return how === "some" ? `No place has all of these words; ${where} with some of them.` : `${where}.`;
   }
 
   const out = document.getElementById("search-results");
@@ -200,14 +189,14 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
   more.hidden = true;
   out.append(status, list, more);
 
-  function show(query) {
-    const found = query.trim() ? search(query) : null;
-    status.textContent = found ? summary(found) : "";
-    const items = (from, to) => found.results.slice(from, to).map((place) => item(place, found.asked));
-    list.replaceChildren(...(found ? items(0, FIRST) : []));
-    more.hidden = !found || found.results.length <= FIRST;
+  async function show(query) {
+    const answer = query.trim() ? await search(query) : null;
+    if (query !== field.value) return; // another was asked meanwhile
+    status.textContent = answer ? summary(answer) : "";
+    list.replaceChildren(...(answer?.found.slice(0, FIRST).map(item) ?? []));
+    more.hidden = !answer || answer.found.length <= FIRST;
     more.onclick = () => {
-      const rest = items(FIRST);
+      const rest = answer.found.slice(FIRST).map(item);
       more.hidden = true;
       list.append(...rest);
       rest[0].querySelector("a").focus();

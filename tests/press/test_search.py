@@ -76,7 +76,10 @@ def test_solutions_answers_of_quizzes_and_scripts_are_in_no_place(places: dict[s
         ("The gradients of memories", ["gradient", "memori"]),
         ("torch.compile(f, 12)", ["torch.compile", "torch", "compil"]),
         ("a.b.views", ["view"]),
-        ("scaled_dot_product", ["scaled_dot_product"]),
+        ("all_gather", ["all_gather", "gather"]),
+        ("CrossEntropyLoss", ["crossentropyloss", "cross", "entropi", "loss"]),
+        ("nn.BatchNorm2d", ["nn.batchnorm2d", "nn", "batch", "norm2d"]),
+        ("__init__", ["init"]),
         ("bf16 and 1F1B, 42", ["bf16", "1f1b"]),
         ("all-reduce", ["reduc"]),
     ],
@@ -85,7 +88,7 @@ def test_words_are_stems_and_names(text: str, found: list[str]) -> None:
     assert list(words(text)) == found
 
 
-def test_the_index_says_where_words_are_and_where_often() -> None:
+def test_the_index_says_where_words_are_and_how_often() -> None:
     pages = {
         "a": [Place("x", "X", "section", -1, "view"), Place("y", "Y", "hint", 0, "view view view stride")],
         "b": [Place("z", "Z", "term", -1, "stride")],
@@ -96,7 +99,13 @@ def test_the_index_says_where_words_are_and_where_often() -> None:
         *(["x", "X", KINDS.index("section"), 0], ["y", "Y", KINDS.index("hint"), 1]),
         ["z", "Z", KINDS.index("term"), 0],
     ]
-    assert index["words"] == {"stride": [4, 2], "view": [2, 3]}
+    assert index["lengths"] == [[0, 1, 0], [0, 2, 0], [0, 1, 0]]  # single letters are no words
+    assert index["words"] == {"stride": [[], [8, 4], []], "view": [[], [4, 6], []]}
+
+
+def test_of_a_place_the_titles_around_it_are_indexed_too() -> None:
+    page = [Place("x", "Strides", "section", -1, ""), Place("y", "Views", "hint", 0, "")]
+    assert index_of({"a": page})["words"] == {"stride": [[4], [], [8]], "view": [[8], [], []]}
 
 
 @pytest.fixture(scope="module")

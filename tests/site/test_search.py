@@ -107,6 +107,19 @@ def test_escape_unmarks(site: Site, open_page: Open) -> None:
     assert marked(page) == []
 
 
+def test_what_is_marked_are_the_words_of_the_book_not_the_misspelt_ones(site: Site, open_page: Open) -> None:
+    page = ask(site, open_page, "brodcasting")
+    expect(page.locator(".excerpt mark").first).to_have_text(re.compile("^broadcast", re.IGNORECASE))
+    results(page).first.click()
+    page.wait_for_function("CSS.highlights.get('found')?.size > 0")
+    assert {word[:9] for word in marked(page)} == {"broadcast"}
+
+
+def test_a_name_is_found_by_a_part_of_it_too(site: Site, open_page: Open) -> None:
+    page = ask(site, open_page, "entropy")
+    assert any("CrossEntropyLoss" in title for title in results(page).all_inner_texts())
+
+
 def test_by_keyboard_alone(site: Site, open_page: Open) -> None:
     page = open_page(site.address("book/index.html", "file"))
     page.keyboard.press("/")
@@ -149,6 +162,13 @@ FIRST = {
     "memories": "memory",
     "view size is not compatible": "When does view refuse?",
     "speculative decod": "speculative decoding",
+    "FSDP": "FSDP",
+    "cross entropy": "CrossEntropyLoss",
+    "all_gather": "all-gather",
+    "nan loss": "nan",
+    "CUDA out of memory": "Out of memory",
+    "gradient checkpointing": "gradient checkpointing",
+    "brodcasting": "broadcasting",
 }
 
 
@@ -170,6 +190,8 @@ def test_what_readers_ask_for_comes_among_the_first(site: Site, open_page: Open)
         ("the of is", "Numbers, signs and words such as “the” are everywhere"),
         ("wombatology", "Nothing in the book has these words."),
         ("stride wombatology", "No place has all of these words"),
+        ("trnspose", "No place has this word"),
+        ("trnspose view", "with words like them"),
     ],
 )
 def test_it_says_why_nothing_is_found(site: Site, open_page: Open, query: str, said: str) -> None:

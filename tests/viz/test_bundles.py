@@ -75,15 +75,24 @@ def tools(repo: Path) -> Path:
     return folder
 
 
-def test_bundles_are_what_the_source_makes(repo: Path, tools: Path, tmp_path: Path) -> None:
+def _made(repo: Path, tools: Path, script: str, out: str) -> None:
     modules = tools / "node_modules"
     path = f"{modules / '.bin'}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "NODE_PATH": str(modules), "PATH": path}
-    command = ["npm", "run", "--silent", "build", "--", f"--outdir={tmp_path}"]
+    command = ["npm", "run", "--silent", script, "--", out]
     ran = subprocess.run(command, cwd=repo / SOURCE, env=environment, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_bundles_are_what_the_source_makes(repo: Path, tools: Path, tmp_path: Path) -> None:
+    _made(repo, tools, "build", f"--outdir={tmp_path}")
     stale = [n for n in NAMES if (tmp_path / f"{n}.js").read_bytes() != (repo / STATIC / f"{n}.js").read_bytes()]
     assert not stale, "bundled from older source: make viz"
+
+
+def test_the_search_page_has_minisearch_as_npm_has_it(repo: Path, tools: Path, tmp_path: Path) -> None:
+    _made(repo, tools, "search", f"--outfile={tmp_path / 'minisearch.js'}")
+    assert (tmp_path / "minisearch.js").read_bytes() == (repo / "web/minisearch.js").read_bytes(), "older: make viz"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,9 +2,9 @@
 
 A place is what a result leads to: a section, an exercise, a hint, a question, a prediction, its answer, a term. It is
 read from the built page, so that the index can hold nothing that no page shows. Solutions of exercises and answers of
-quizzes are left out: a search is no way to come upon them. `searchindex.js` says which word is in which place; the text
-of a page, for excerpts, comes as a script of its own where a result needs it, since a page opened as a file may load
-scripts and nothing else. `search.js` reads both.
+quizzes are left out: a search is no way to come upon them. `searchindex.js` says which word is in which place;
+`search.js` gives it to the library MiniSearch, and asks that. The text of a page, for excerpts, comes as a script of
+its own where a result needs it, since a page opened as a file may load scripts and nothing else.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ INDEX, TEXTS = "searchindex.js", "_static/search"
 KINDS = ("section", "exercise", "question", "hint", "prediction", "answer", "term")
 # What is folded gives no excerpt: that a hint answers is enough to open it.
 _TOLD = ("section", "exercise", "question", "prediction", "term")
-_OFTEN = 3  # so many times in one place a word counts more
+# What is indexed of a place; the last are the titles of the places that it is in. As FIELDS in search.js.
+FIELDS = ("title", "text", "around")
+_OFTEN = 4  # no more counts
 _TITLE = 140  # characters
 
 _ENGLISH = SearchEnglish({})
-# A name with its dots; a word with digits in it. Numbers alone are no words. As WORD in search.js.
+# A name with its dots; a word with digits in it. Numbers alone are no words. As WORD and BETWEEN in search.js.
 _WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+[^\W\d]\w*")
+_BETWEEN = re.compile(r"[._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Of names with dots only these are words as a whole; of others the parts are.
 _LIBRARIES = frozenset({"dist", "f", "nn", "np", "optim", "tl", "torch", "triton"})
 # Beside Sphinx's: small words of prose, and Python's keywords, which stand in every cell.
@@ -187,44 +190,57 @@ def _stem(word: str) -> str:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text as they are indexed: in lower case, stemmed; of a dotted name also its parts."""
+    """The words of a text as they are indexed: in lower case, stemmed; of a name the whole and its parts."""
     for found in _WORD.findall(text):
-        word = found.lower()
-        first, *rest = word.split(".")
-        if rest and first in _LIBRARIES:
-            yield word
-        yield from (_stem(part) for part in (first, *rest) if len(part) > 1 and part not in STOPWORDS)
+        parts = [part.lower() for part in _BETWEEN.split(found) if part]
+        library, *rest = found.split(".")
+        if len(parts) > 1 and (not rest or library.lower() in _LIBRARIES):
+            yield found.lower()
+        yield from (_stem(part) for part in parts if len(part) > 1 and part not in STOPWORDS)
 
 
 def index_of(pages: Mapping[str, list[Place]]) -> dict[str, Any]:
     """The index of a book, page by page.
 
     `pages` are [page, how many places]; `places` [anchor, title, kind's number, how many places before is the one that
-    it is in, or 0]; `words` has for each word the places, as steps from one to the next: twice the step, and one more
-    where the word is frequent.
+    it is in, or 0]; `lengths` how many words each of a place's `FIELDS` has; `words` has for each word and each of the
+    `FIELDS` the places, as steps from one to the next: four times the step, and how often less one.
     """
-    postings: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    postings: dict[str, list[list[tuple[int, int]]]] = defaultdict(lambda: [[] for _ in FIELDS])
     places: list[list[object]] = []
+    lengths = []
     for page in pages.values():
         for at, place in enumerate(page):
-            counts = Counter(words(place.text))
-            for word, count in counts.items():
-                postings[word].append((len(places), count >= _OFTEN))
+            counts = [Counter(words(text)) for text in (place.title, place.text, _around(place, page))]
+            for field, found in enumerate(counts):
+                for word, count in found.items():
+                    postings[word][field].append((len(places), count))
             back = 0 if place.inside < 0 else at - place.inside
             places.append([place.anchor, place.title, KINDS.index(place.kind), back])
+            lengths.append([len(found) for found in counts])
     return {
         "kinds": KINDS,
         "stop": sorted(STOPWORDS),
         "pages": [[name, len(page)] for name, page in pages.items()],
         "places": places,
-        "words": {word: _steps(found) for word, found in sorted(postings.items())},
+        "lengths": lengths,
+        "words": {word: [_steps(found) for found in fields] for word, fields in sorted(postings.items())},
     }
 
 
-def _steps(found: Iterable[tuple[int, bool]]) -> list[int]:
+def _around(place: Place, page: list[Place]) -> str:
+    """The titles of the places that a place is in."""
+    titles = []
+    while place.inside >= 0:
+        place = page[place.inside]
+        titles.append(place.title)
+    return " ".join(titles)
+
+
+def _steps(found: Iterable[tuple[int, int]]) -> list[int]:
     steps, last = [], -1
-    for place, often in found:
-        steps.append(2 * (place - last) + often)
+    for place, count in found:
+        steps.append(4 * (place - last) + min(count, _OFTEN) - 1)
         last = place
     return steps
 
