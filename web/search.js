@@ -41,6 +41,13 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     return Object.fromEntries(steps.map((step) => [(at += step >> 2), (step & 3) + 1]));
   }
 
+  // Word by word, since MiniSearch rests after every thousand of them.
+  function* postings() {
+    for (const [word, found] of Object.entries(bookIndex.words)) {
+      yield [word, Object.fromEntries(found.flatMap((steps, field) => (steps.length ? [[field, counts(steps)]] : [])))];
+    }
+  }
+
   // What MiniSearch would have written, had it made the index.
   function written() {
     const fields = FIELDS.map((_, field) => bookIndex.lengths.map((lengths) => lengths[field]));
@@ -53,7 +60,7 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
       averageFieldLength: fields.map((lengths) => lengths.reduce((a, b) => a + b, 0) / places.length),
       storedFields: {},
       dirtCount: 0,
-      index: Object.entries(bookIndex.words).map(([word, found]) => [word, Object.fromEntries(found.map(counts).entries())]),
+      index: postings(),
       serializationVersion: 2,
     };
   }
