@@ -95,8 +95,9 @@ def test_plotly_is_loaded_only_where_and_when_a_figure_is_near(visits: list[Visi
 
 def test_pages_are_light(visits: list[Visit], site: Site) -> None:
     def too_heavy(one: Visit) -> str:
-        math = one.page.startswith("http") and site.soup(one.page.split(" ")[1]).select_one(".math")
-        budget = (BUDGET.math_kb if math else BUDGET.kb) * 1000
+        scheme, name = one.page.split(" ")
+        math = scheme == "http" and site.soup(name).select_one(".math") is not None
+        budget = 1000 * BUDGET.most_kb(name, math=math)
         return f"{one.gzipped / 1000:.0f} kB gzipped, {budget / 1000:.0f} allowed" if one.gzipped > budget else ""
 
     assert not said(visits, too_heavy)
