@@ -157,7 +157,7 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
   function textsOf(page) {
     if (!loading.has(page)) {
       const script = document.createElement("script");
-      script.src = `${root}_static/search/${page.replaceAll("/", ".")}.js`;
+      script.src = `${root}_static/search/${page.replaceAll("/", ".")}.js?v=${bookIndex.edition}`;
       loading.set(page, new Promise((done) => (script.onload = script.onerror = done)));
       document.head.append(script);
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from tests.press.conftest import Book, small_book, write_exercises
 from torchbook.practice import shelf
 from torchbook.press.build import html
-from torchbook.press.site.search import KINDS, Place, index_of, places_of, words
+from torchbook.press.site.search import KINDS, Place, index_of, places_of, words, write_texts
 
 PAGE = """<nav>elsewhere</nav><article>
 <section id="top"><h1>Title<a class="headerlink">#</a></h1><p>Intro <em>text</em>.</p>
@@ -146,3 +148,18 @@ def test_nothing_of_sphinx_search_is_left(built: Book) -> None:
     left = {path.name for path in (_site(built) / "_static").iterdir()}
     assert not left & {"searchtools.js", "language_data.js", "sphinx_highlight.js"}
     assert "searchtools.js" not in (_site(built) / "search.html").read_text(encoding="utf-8")
+
+
+def test_scripts_that_changed_are_fetched_again(built: Book) -> None:
+    html = (_site(built) / "search.html").read_text(encoding="utf-8")
+    asked = dict(re.findall(r'src="((?:_static/)?(?:minisearch|searchindex|search)\.js)\?v=(\w{8})"', html))
+    assert set(asked) == {"_static/minisearch.js", "searchindex.js", "_static/search.js"}
+    for name, version in asked.items():
+        assert hashlib.sha256((_site(built) / name).read_bytes()).hexdigest().startswith(version)
+
+
+def test_the_edition_of_the_texts_follows_from_them(tmp_path: Path) -> None:
+    editions = {
+        write_texts(tmp_path, {"page": [Place("a", "A", "section", -1, text)]}) for text in ("fox", "owl", "fox")
+    }
+    assert len(editions) == 2

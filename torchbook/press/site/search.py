@@ -252,6 +252,9 @@ def text_name(page: str) -> str:
 
 # In the build.
 
+# As they stand in templates/search.html.
+_OWN_SCRIPT = re.compile(r'(?<=src=")((?:_static/)?(?:minisearch|searchindex|search)\.js)(?=")')
+
 
 def _write(app: Sphinx, exception: Exception | None) -> None:
     """Lay the index and the pages' texts into the built site."""
@@ -264,16 +267,39 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
         if path.is_file():
             pages[docname] = kept.places_of(path.read_text(encoding="utf-8"))
     kept.save()
-    index = json.dumps(index_of(pages), separators=(",", ":"), ensure_ascii=False)
+    edition = write_texts(out / TEXTS, pages)
+    index = json.dumps({"edition": edition, **index_of(pages)}, separators=(",", ":"), ensure_ascii=False)
     (out / INDEX).write_text(f"{_ENGLISH.js_stemmer_code}\nconst bookIndex = {index};\n", encoding="utf-8")
-    texts = out / TEXTS
-    texts.mkdir(parents=True, exist_ok=True)
+    _fresh(out / "search.html")
+
+
+def write_texts(folder: Path, pages: Mapping[str, list[Place]]) -> str:
+    """Lay the pages' texts into the folder, and nothing else; a hash of them all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = {}
     for docname, places in pages.items():
         said = json.dumps([one.text if one.kind in _TOLD else "" for one in places], ensure_ascii=False)
-        (texts / text_name(docname)).write_text(f"bookTexts[{json.dumps(docname)}] = {said};\n", encoding="utf-8")
-    for path in texts.iterdir():
-        if path.name not in set(map(text_name, pages)):
+        scripts[text_name(docname)] = f"bookTexts[{json.dumps(docname)}] = {said};\n"
+    for name, script in scripts.items():
+        (folder / name).write_text(script, encoding="utf-8")
+    for path in folder.iterdir():
+        if path.name not in scripts:
             path.unlink()
+    return _hash("".join(scripts.values()).encode())
+
+
+def _fresh(page: Path) -> None:
+    """Have a browser fetch the page's own scripts again when they have changed, as Sphinx does for those it knows."""
+
+    def versioned(found: re.Match[str]) -> str:
+        return f"{found[0]}?v={_hash((page.parent / found[1]).read_bytes())}"
+
+    html = page.read_text(encoding="utf-8")
+    page.write_text(_OWN_SCRIPT.sub(versioned, html), encoding="utf-8")
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 class _Kept:
