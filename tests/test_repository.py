@@ -274,6 +274,13 @@ def test_a_launched_notebook_installs_what_its_chapter_imports() -> None:
     assert missing == []
 
 
+def test_a_launched_notebook_installs_what_the_test_framework_of_torch_needs() -> None:
+    """Of p10: torch does not ask for it, and a file that a cell writes imports it."""
+    users = [one for one in chapters(ROOT) if "torch.testing._internal.common_" in "\n".join(one.code)]
+    assert users
+    assert [one.shown for one in users if "expecttest" not in one.contract.packages] == []
+
+
 def brought_by_torch() -> set[str]:
     needs = (Requirement(line) for line in importlib.metadata.requires("torch") or [])
     return {canonicalize_name(one.name) for one in needs if "extra" not in str(one.marker)}
