@@ -117,8 +117,9 @@ def test_on_paper_both_are_shown_with_their_names(context: BrowserContext, pages
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_axe_and_width(context: BrowserContext, pages: Path, theme: str, width: int) -> None:
-    context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
     page = opened(context, pages)
+    page.emulate_media(color_scheme=theme)
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
     page.set_viewport_size({"width": width, "height": 800})
     page.get_by_role("tab").nth(1).click()
     assert violations(page) == []

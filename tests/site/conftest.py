@@ -128,10 +128,9 @@ def open_page(browser: Browser) -> Iterator[Open]:
     contexts = []
 
     def opened(address: str, *, width: int = 1280, theme: str = "light", **options: object) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 800}, reduced_motion="reduce", **options)
+        options |= {"reduced_motion": "reduce", "color_scheme": theme}
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
         contexts.append(context)
-        choose = f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
-        context.add_init_script(f"try {{ {choose} }} catch {{}}")
         context.set_default_timeout(10_000 * PATIENCE)
         page = context.new_page()
         page.goto(address)
