@@ -9,20 +9,29 @@ endif
 
 # For instance BOOKFLAGS=--fast: small sizes, same cells.
 BOOKFLAGS ?=
+# FRESH=1 keeps no proof from before this command: every chapter runs, every test too (see torchbook_proofs).
+FRESH ?=
+ifneq ($(FRESH),)
+export TORCHBOOK_FRESH := $(shell date +%s)
+endif
+PYTEST := $(PY) -m pytest --kept
+SIDE_BY_SIDE := -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: book test serve run record doctor lint lock viz clean setup
+.PHONY: book test check serve run record doctor lint lock viz clean setup
 book: .venv/ready
 	$(PY) -m torchbook book $(BOOKFLAGS)
 
-# The tests of a file stay together, for their fixtures; files are shared out among as many processes as there are cores.
-# Those that measure a time come first, by themselves. A browser may starve beside others: what fails there is tried once
-# more by itself, and fails for good if it fails again.
+# Tests that measure a time come first, by themselves. The others are shared out among as many processes as there are
+# cores.
 test: .venv/ready
 	$(PY) -m torchbook book $(BOOKFLAGS)
-	$(PY) -m pytest -m alone; alone=$$?; \
-	$(PY) -m pytest -m "not alone" -n logical --maxprocesses 8 --dist loadfile; others=$$?; \
-	if test $$others -eq 1; then $(PY) -m pytest -m "not alone" --last-failed; others=$$?; fi; \
+	$(PYTEST) -m alone $$(grep -rlE 'mark\.alone\b' tests --include='test_*.py'); alone=$$?; \
+	$(PYTEST) -m "not alone" $(SIDE_BY_SIDE); others=$$?; \
 	test $$alone -eq 0 && test $$others -eq 0
+
+# For the author's loop: style, types, and the rooms that the change at hand touches.
+check: .venv/ready
+	$(PYTEST) -m "not alone and not browser" $(SIDE_BY_SIDE) $$($(PY) -m tests.touched)
 
 serve: .venv/ready
 	$(PY) -m torchbook serve
@@ -54,7 +63,7 @@ viz:
 setup: .venv/ready
 
 .venv/ready: requirements.txt pyproject.toml
-	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0] + ': make PYTHON=python3.12 …')"
+	@$(PYTHON) -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14) and 'Python 3.11 to 3.14 is needed, this is ' + sys.version.split()[0] + ': make PYTHON=python3.12 …')"
 	test -x $(PY) || $(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet "$(UV)"
 	.venv/bin/uv pip install --quiet --python $(PY) --compile-bytecode --requirement requirements.txt

@@ -34,7 +34,7 @@ class EditionHook(BuildHookInterface):
         if version == "editable":
             return
         self._folder = tempfile.TemporaryDirectory()
-        write_edition(Path(self.root), Path(self._folder.name))
+        write_edition(Path(self.root), Path(self._folder.name), self.config["exercises"])
         build_data["force_include"][self._folder.name] = EDITION
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -42,21 +42,22 @@ class EditionHook(BuildHookInterface):
             self._folder.cleanup()
 
 
-def write_edition(root: Path, target: Path) -> None:
-    """Write the learner's edition of `root`'s exercises.
+def write_edition(root: Path, target: Path, folder: str = "exercises") -> None:
+    """Write the learner's edition of the exercises in a folder of `root`.
 
     Raises:
         FileNotFoundError: there are none, in an incomplete source tree for instance.
         torchbook.practice.exercise.ExerciseError: one of them is malformed.
     """
-    pages = sorted((root / "exercises").glob("*/exercise.md"))
-    if not pages:
-        raise FileNotFoundError(f"{root / 'exercises'}: no exercises; build from a complete clone")
-    load = _loader(root).load
+    exercises = root / folder
+    if not any(exercises.rglob("exercise.md")):
+        raise FileNotFoundError(f"{exercises}: no exercises; build from a complete clone")
+    reader = _reader(root)
+    pages = sorted(exercises.glob(reader.PAGES))
     for page in pages:
-        exercise = load(page.parent)
+        exercise = reader.load(page.parent)
         if exercise.contract.audience == "everyone":
-            _write(exercise, page, target / page.parent.name)
+            _write(exercise, page, target / page.parent.relative_to(exercises))
 
 
 def _write(exercise: Exercise, page: Path, target: Path) -> None:
@@ -79,10 +80,16 @@ def _plain(line: str) -> str:
     return re.sub(r" \{\}$", "", kept.replace("{, ", "{"), flags=re.MULTILINE)
 
 
-def _loader(root: Path) -> types.ModuleType:
+def _reader(root: Path) -> types.ModuleType:
     """The reader of exercises, without the rest of the package: its dependencies are not there during a build."""
-    for name in ("torchbook", "torchbook.practice"):
-        package = types.ModuleType(name)
-        package.__path__ = [str(root / Path(*name.split(".")))]
-        sys.modules[name] = package
-    return importlib.import_module("torchbook.practice.exercise")
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "torchbook"}
+    try:
+        for name in ("torchbook", "torchbook.practice"):
+            package = types.ModuleType(name)
+            package.__path__ = [str(root / Path(*name.split(".")))]
+            sys.modules[name] = package
+        return importlib.import_module("torchbook.practice.exercise")
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torchbook"]:
+            del sys.modules[name]
+        sys.modules.update(before)

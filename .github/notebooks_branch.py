@@ -1,7 +1,7 @@
 """Lay out the branch `notebooks`, which the pages' Colab and Binder buttons open: `notebooks_branch.py FOLDER`.
 
 Its notebooks are those of the built site. Its environment.yml is the repository's, with torchbook from the last commit
-that changed the package, so that Binder builds a new image only when something in it is new.
+that changed what the wheel is made of, so that Binder builds a new image only when something in it is new.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,16 @@ def environment(text: str, url: str, revision: str) -> str:
 
 def package_revision(root: Path, branch: str) -> str:
     """The last commit that changed what pip installs as torchbook; the branch where git does not say."""
-    command = ["git", "log", "-1", "--format=%H", "--", "torchbook", "pyproject.toml"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    return done.stdout.strip() or branch
+    command = ["git", "log", "-1", "--format=%H", "--", *sources(root)]
+    log = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return log.stdout.strip() or branch
+
+
+def sources(root: Path) -> list[str]:
+    """What the wheel is made of: its packages, what the build hook writes an edition of, and what says so."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    return [*wheel["packages"], wheel["hooks"]["custom"]["exercises"], "hatch_build.py", "pyproject.toml"]
 
 
 def lay_out(folder: Path, root: Path = ROOT) -> None:

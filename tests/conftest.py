@@ -12,32 +12,26 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
 import torch
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from torchbook.runtime import find_chromium
+from tests.browser import KEPT, started
+from tests.browser import PATIENCE as PATIENCE
+from tests.browser import SLACK as SLACK
+
+pytest_plugins = ["tests.kept"]
 
 # All exercises are checked in one process, and modules of other rooms import triton, torchvision's for one, as soon as
 # they are collected: its interpreter is chosen before any of them.
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-# On a shared machine a page may wait for its turn for seconds.
-PATIENCE = max(1.0, float(os.environ.get("TORCHBOOK_PATIENCE", "1")))
 expect.set_options(timeout=5_000 * PATIENCE)
-# A budget of milliseconds is meant for a machine of one's own; where patience is asked for, others are on it too.
-SLACK = 1.5 if PATIENCE > 1 else 1.0
 
-# The last one puts every other host out of reach.
-_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
+
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
+    """Say of tests whose proofs are kept that they are kept, not that they are skipped."""
+    is_kept = report.skipped and isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(KEPT)
+    return ("kept", "k", "KEPT") if is_kept else None
 
 
 @pytest.fixture(scope="session")
@@ -49,13 +43,5 @@ def repo() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless Chromium; without one its tests are skipped, or fail where `TORCHBOOK_REQUIRE_BROWSER` is 1."""
-    chromium = find_chromium()
-    if chromium is None:
-        reason = "no Chromium on this machine: install it or set CHROMIUM"
-        if os.environ.get("TORCHBOOK_REQUIRE_BROWSER") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason=reason)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
-        yield started
-        started.close()
+    with started() as chromium:
+        yield chromium

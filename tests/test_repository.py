@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 
 import torchbook
 from torchbook import runtime
-from torchbook.press.chapters import chapters
+from torchbook_press.chapters import chapters
 
 ROOT = Path(__file__).resolve().parents[1]
 MB = 1_000_000
@@ -182,6 +182,37 @@ def test_the_newest_tested_torch_is_the_locked_one() -> None:
     assert version.split(".")[:2] == runtime.TESTED_TORCH[1].split(".")
 
 
+def tried() -> list[str]:
+    (_, low), (_, high) = runtime.TESTED_PYTHON
+    return [f"3.{minor}" for minor in range(low, high + 1)]
+
+
+def test_the_versions_of_python_are_said_alike_everywhere() -> None:
+    project = pyproject()["project"]
+    classifiers = [line.removeprefix("Programming Language :: Python :: ") for line in project["classifiers"]]
+    assert (classifiers, project["requires-python"]) == (tried(), f">={tried()[0]}")
+    for name in ("README.md", "torchbook_press/ship/guide.md"):
+        assert f"Python {tried()[0]} to {tried()[-1]}" in text(name), name
+
+
+@pytest.mark.parametrize("version", [*[(3, minor) for minor in range(10, 17)], (2, 7), (4, 0)])
+def test_make_refuses_in_its_first_line_what_is_not_tried(version: tuple[int, int]) -> None:
+    """The version of Python is a program in the Makefile, whose words are also run here."""
+    (program,) = re.findall(r'@\$\(PYTHON\) -c "(import sys; .+)"$', text("Makefile"), re.MULTILINE)
+    pretended = f"import sys; sys.version_info = ({version[0]}, {version[1]}, 0, 'final', 0)"
+    outcome = subprocess.run([sys.executable, "-c", f"{pretended}; {program}"], capture_output=True, text=True)
+    if f"{version[0]}.{version[1]}" in tried():
+        assert (outcome.returncode, outcome.stderr) == (0, "")
+    else:
+        assert outcome.returncode == 1
+        assert f"Python {tried()[0]} to {tried()[-1]} is needed" in outcome.stderr
+        assert "make PYTHON=python3.12" in outcome.stderr
+
+
+def test_the_lock_is_resolved_for_the_oldest_python_and_all_later_ones() -> None:
+    assert f"--universal --python-version {tried()[0]} " in text("Makefile")
+
+
 def test_the_version_is_said_alike_everywhere() -> None:
     cff = yaml.safe_load(text("CITATION.cff"))
     said = {"pyproject.toml": pyproject()["project"]["version"], "CITATION.cff": cff["version"]}
@@ -327,7 +358,7 @@ def test_binder_s_environment_takes_torchbook_from_git() -> None:
 
 
 def test_the_branch_is_laid_out(tmp_path: Path) -> None:
-    for name in ("_config.yml", "environment.yml"):
+    for name in ("_config.yml", "environment.yml", "pyproject.toml"):
         (tmp_path / name).write_text(text(name))
     notebook = tmp_path / "_build" / "html" / "notebooks" / "book" / "one.ipynb"
     notebook.parent.mkdir(parents=True)
@@ -336,6 +367,42 @@ def test_the_branch_is_laid_out(tmp_path: Path) -> None:
     made = {path.relative_to(tmp_path / "branch").as_posix() for path in (tmp_path / "branch").rglob("*.*")}
     assert made == {".nojekyll", "README.md", "environment.yml", "notebooks/book/one.ipynb"}
     assert f"git+{config()['repository']['url']}@" in (tmp_path / "branch" / "environment.yml").read_text()
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Callable[..., str]:
+    """A repository; commits a change of a file, and says what Binder would then install."""
+    here = {"cwd": tmp_path, "check": True, "capture_output": True, "text": True}
+    names = [part for who in ("author", "committer") for part in ("-c", f"{who}.name=A", "-c", f"{who}.email=a@b")]
+    subprocess.run(["git", "init", "--quiet"], **here)
+
+    def commit(name: str, content: str = "changed\n") -> str:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+        subprocess.run(["git", "add", "--all"], **here)
+        subprocess.run(["git", *names, "commit", "--quiet", "--no-gpg-sign", "--message", name], **here)
+        revision = branch_script().package_revision(tmp_path, "main")
+        return str(subprocess.run(["git", "log", "-1", "--format=%s", revision], **here).stdout.strip())
+
+    assert commit("pyproject.toml", text("pyproject.toml")) == "pyproject.toml"
+    return commit
+
+
+@pytest.mark.parametrize("name", [
+    "torchbook/llm/model.py", "exercises/p01/x3-manual-indexing/exercise.md", "hatch_build.py", "pyproject.toml"
+])  # fmt: skip
+def test_binder_installs_the_last_change_of_what_the_wheel_is_made_of(history: Callable[..., str], name: str) -> None:
+    content = text(name) + "\n" if name == "pyproject.toml" else "changed\n"
+    assert history(name, content) == name
+
+
+@pytest.mark.parametrize("name", ["torchbook_press/run.py", "book/intro.md", "tests/test_style.py"])
+def test_binder_makes_no_new_image_for_a_change_of_something_else(history: Callable[..., str], name: str) -> None:
+    assert history(name) == "pyproject.toml"
+
+
+def test_what_the_wheel_is_made_of_is_there() -> None:
+    assert [name for name in branch_script().sources(ROOT) if not (ROOT / name).exists()] == []
 
 
 # The repository's address.
@@ -351,13 +418,13 @@ def test_only_config_and_prose_name_the_repository() -> None:
 def test_prose_names_the_repository_of_config() -> None:
     host, owner, name = config()["repository"]["url"].rsplit("/", 2)
     pattern = re.compile(rf"{re.escape(host)}/([\w-]+/{re.escape(name)})\b")
-    for where in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff"):
+    for where in (*PROSE, "CITATION.cff"):
         assert set(pattern.findall(text(where))) <= {f"{owner}/{name}"}, where
 
 
 # What people read first.
 
-PROSE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PROSE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/maintaining.md")
 _LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"")
 _PATH = re.compile(r"`((?:\.?[\w-]+/)+[\w.-]*|[\w-]+\.(?:md|yml|txt|toml|cff))`")
 MADE = ("_build", "executed", "recordings", ".venv", ".cache")  # by the commands that the text is about
@@ -371,12 +438,12 @@ def test_readme_is_read_in_a_minute() -> None:
 def test_local_links_lead_somewhere(name: str) -> None:
     targets = {first or second for first, second in _LINK.findall(text(name))}
     local = {target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("#")}
-    assert [target for target in sorted(local) if not (ROOT / target).exists()] == []
+    assert [target for target in sorted(local) if not (ROOT / name).parent.joinpath(target).exists()] == []
 
 
 @pytest.mark.parametrize("name", PROSE)
 def test_paths_named_in_prose_exist(name: str) -> None:
-    found = {path for path in _PATH.findall(text(name)) if path.split("/")[0] not in MADE} - {"exercise.md"}
+    found = {path for path in _PATH.findall(text(name)) if path.split("/")[0] not in MADE} - {"exercise.md", "wrong.md"}
     assert [path for path in sorted(found) if not (ROOT / path).exists()] == []
 
 

@@ -20,6 +20,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from torchbook import runtime
 from torchbook.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -114,7 +115,17 @@ def test_actionlint_sees_a_broken_workflow(linted: dict[str, list[str]], name: s
 
 
 def test_the_workflows_are_there() -> None:
-    assert {path.stem for path in WORKFLOWS} == {"cpu", "drift", "gpu", "links", "publish"}
+    assert {path.stem for path in WORKFLOWS} == {"cpu", "drift", "gpu", "links", "publish", "table"}
+
+
+def test_the_table_has_every_python_both_sizes_and_both_kinds_of_data() -> None:
+    """And the newest versions are tried on every Python too."""
+    low, high = runtime.TESTED_PYTHON
+    versions = [f"3.{minor}" for minor in range(low[1], high[1] + 1)]
+    (cell,) = load(ROOT / ".github" / "workflows" / "table.yml")["jobs"].values()
+    assert cell["strategy"]["matrix"] == {"python": versions, "sizes": ["small", "full"], "data": ["real", "stand-in"]}
+    newest = load(ROOT / ".github" / "workflows" / "drift.yml")["jobs"]["newest"]["strategy"]["matrix"]["include"]
+    assert [column["python"] for column in newest if column["name"] == "stable"] == versions
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -189,7 +200,13 @@ def test_artifacts_that_are_published_are_those_that_cpu_uploads() -> None:
 
 # Commands named where people and machines read them.
 
-NAMED_IN = [*WORKFLOWS, ROOT / ".ci" / "run", ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+NAMED_IN = [
+    *WORKFLOWS,
+    ROOT / ".ci" / "run",
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "maintaining.md",
+]
 _MAKE = re.compile(r"(?:^|[`&;(]|run: )\s*make ([a-z][\w-]*)", re.MULTILINE)
 _TORCHBOOK = re.compile(r"(?:-m |`)torchbook ([a-z]\w*)((?: --[a-z-]+(?:[ =][\w./:-]+)?)*)")
 
@@ -217,7 +234,7 @@ def test_torchbook_commands_exist_with_their_options(path: Path) -> None:
 def test_the_commands_are_looked_at() -> None:
     """The two tests above must not pass for having found nothing to look at."""
     cpu, gpu = (code(ROOT / ".github" / "workflows" / f"{name}.yml") for name in ("cpu", "gpu"))
-    assert set(_MAKE.findall(cpu)) == {"book", "test"}
+    assert set(_MAKE.findall(cpu)) == {"test"}
     assert set(_MAKE.findall(code(ROOT / "README.md"))) >= {"book", "test", "serve", "doctor"}
     assert _TORCHBOOK.findall(gpu) == [("record", "")]
     assert CliRunner().invoke(app, ["run", "--no-such-option", "--help"]).exit_code == 2
@@ -231,7 +248,7 @@ def test_a_codespace_sets_itself_up_as_a_clone_does() -> None:
 
 
 def test_scripts_that_workflows_run_exist() -> None:
-    named = re.compile(r"(?:\.github|torchbook)/[\w./-]+\.py")
+    named = re.compile(r"(?:\.github|torchbook\w*)/[\w./-]+\.py")
     scripts = {name for _, step in steps() for name in named.findall(step.get("run", ""))}
     assert scripts
     assert [name for name in sorted(scripts) if not (ROOT / name).is_file()] == []

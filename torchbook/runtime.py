@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Lane = Literal["cpu", "gpu"]
 TESTED_TORCH = ("2.11", "2.15")
-TESTED_PYTHON = ((3, 11), (3, 12))
+TESTED_PYTHON = ((3, 11), (3, 14))
 
 
 def pick_device(name: str = "auto") -> torch.device:
@@ -129,7 +129,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _python() -> Finding:
     here = sys.version_info[:2]
-    tested = " and ".join(".".join(map(str, v)) for v in TESTED_PYTHON)
+    tested = " to ".join(".".join(map(str, v)) for v in TESTED_PYTHON)
     if here < TESTED_PYTHON[0]:
         return Finding("Python", "bad", platform.python_version(), f"the book needs Python {tested}")
     if here > TESTED_PYTHON[-1]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import nbformat
 
-from torchbook.course import pack
-from torchbook.course.assignment import Assignment, resolve
 from torchbook.practice.exercise import Exercise
+from torchbook_course import generate
+from torchbook_course.assignment import Assignment, resolve
 
 IDS = ("p01-x3", "s04-x1")
 SEED = 7
@@ -26,7 +26,7 @@ def assignment(*ids: str, **fields: object) -> Assignment:
 
 def make(course: Path, *ids: str, **fields: object) -> Assignment:
     """Homework 1 made in a course's folder."""
-    return pack.make(assignment(*ids, **fields), course).assignment
+    return generate.make(assignment(*ids, **fields), course).assignment
 
 
 def exercises(*ids: str) -> list[Exercise]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from torchbook.course import evaluate, sandbox
-from torchbook.course.sandbox import Box
+from torchbook.practice.exercise import BEGIN, END, load
+from torchbook_course import evaluate, matrices, sandbox
+from torchbook_course.matrices import Matrix
+from torchbook_course.sandbox import Box
 
 CHECKS = """
 import random
@@ -31,8 +37,22 @@ def test_hidden_random(double, reference, seed):
 """
 REFERENCE = "def double(x):\n    return 2 * x\n"
 WRONG = {"squares": "def double(x):\n    return x * x\n", "adds": "def double(x):\n    return x + 2\n"}
+MEANT = {"squares": "test_every", "adds": "test_zero"}  # the check that refuses each
 NAMES = ["test_double", "test_zero", "test_every", "test_hidden_random"]
 BOX = Box()
+_PAGE = """---
+id: x-x1
+title: Double
+chapter: x
+stars: 1
+minutes: 1
+importance: 1
+points: {{public: 1, hidden: 1}}
+needs: {needs}
+seconds: {seconds}
+---
+`double(x)` is twice x.
+"""
 PASSED = dict.fromkeys(NAMES, "passed")
 
 _why_not = sandbox.available()
@@ -52,7 +72,35 @@ def exercise(
 
 @cache
 def _expected() -> dict[str, Any]:
-    return evaluate.matrix(exercise(), BOX)
+    return matrices.expected(matrix(), BOX.patience)
+
+
+def matrix(
+    checks: str = CHECKS,
+    reference: str = REFERENCE,
+    wrong: Mapping[str, str] | None = None,
+    *,
+    meant: Mapping[str, str] | None = None,
+    processes: bool = False,
+    seconds: float = 3.0,
+    box: Box = BOX,
+) -> Matrix:
+    """The matrix of an exercise like that of this module, for a class of seed 7; `meant` names checks of `wrong`."""
+    needs = "[cpu, processes]" if processes else "[cpu]"
+    head, mark, body = re.split(r"(?<=:)(\n)", reference, maxsplit=1)
+    files = {
+        "exercise.md": _PAGE.format(needs=needs, seconds=seconds),
+        "solution.py": f"{head}{mark}    {BEGIN}\n{body}    {END}\n",
+        "checks.py": checks,
+        **{f"wrong/{name}.py": f"# {(meant or MEANT)[name]}: so\n{text}" for name, text in (wrong or WRONG).items()},
+    }
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root) / "x" / "x1-double"
+        (folder / "wrong").mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        (found,) = matrices.of([matrices.Case(load(folder), (7,), grading=True)], box, None)
+    return found
 
 
 def job(*answers: str, **more: Any) -> dict[str, Any]:

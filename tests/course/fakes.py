@@ -17,10 +17,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from torchbook.course.assignment import Assignment, Item, resolve
-from torchbook.course.pack import make
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
+from torchbook_course.assignment import Assignment, Item, resolve
+from torchbook_course.generate import make
 
 SEED = 7
 SECONDS = 3
@@ -92,7 +92,7 @@ def course_in(root: Path) -> Course:
     """Make the private exercises and the assignment, by what `torchbook course new` calls."""
     private = root / "private"
     light_copy(private, PLACE, SECONDS)
-    _private_exercise(private / f"{SCALED}-scaled")
+    _private_exercise(private / f"{SCALED.replace('-', '/')}-scaled")
     items = tuple(Item(id=name, variant="base") for name in (PLACE, SCALED, QUIZ))
     wanted = Assignment(name="hw1", title="Homework 1", seed=SEED, exercises=items, folders=(private,))
     assignment = make(wanted, root / "course").assignment
@@ -108,7 +108,7 @@ def course_of(folder: Path, assignment: Assignment) -> Course:
 
 def light_copy(private: Path, exercise_id: str, seconds: float) -> None:
     """Put p01-x3 without its variants into a private folder, under another id."""
-    folder = private / f"{exercise_id}-place"
+    folder = private / f"{exercise_id.replace('-', '/')}-place"
     shutil.copytree(shelf.find("p01-x3").folder, folder, ignore=shutil.ignore_patterns("variants", "__pycache__"))
     page = (folder / "exercise.md").read_text()
     page = page.replace("id: p01-x3", f"id: {exercise_id}").replace("seconds: 10", f"seconds: {seconds:g}")
@@ -217,7 +217,7 @@ def _wrong(check: str) -> Callable[[Course, Place], NotebookNode]:
 
     def made(course: Course, place: Place) -> NotebookNode:
         source = next(wrong.source for wrong in course.exercises[PLACE].wrong if wrong.check == check)
-        return answered(course, place=source.partition("\n")[2])
+        return answered(course, place=source)
 
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from torchbook.course.results import Asked, Check, Flag, Part, Student, Summary
+from torchbook_course.results import Asked, Check, Flag, Part, Student, Summary
 
 FIRST = Asked(
     id="p01-x3",

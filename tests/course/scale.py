@@ -22,9 +22,9 @@ from pathlib import Path
 import nbformat
 
 from tests.course import fakes
-from torchbook.course.assignment import Assignment, Item
-from torchbook.course.pack import make
 from torchbook.practice.exercise import HIDDEN
+from torchbook_course.assignment import Assignment, Item
+from torchbook_course.generate import make
 
 EXERCISES = 10
 
@@ -46,7 +46,7 @@ def hand_in(course: fakes.Course, submissions: Path, students: int) -> None:
     for number in range(students):
         notebook = nbformat.from_dict(json.loads(json.dumps(course.release)))
         for exercise in course.exercises.values():
-            wrong = draw.choice(exercise.wrong).source.partition("\n")[2]
+            wrong = draw.choice(exercise.wrong).source
             answer = draw.choices((exercise.reference, wrong, exercise.stub), (5, 4, 1))[0]
             cell = fakes.cell_of(notebook, f"{exercise.id}-solution")
             cell.source = f"# exercise {exercise.id} (keep this line)\nimport torch\n{answer}"

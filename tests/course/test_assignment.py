@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.course.assigned import assignment
-from torchbook.course.assignment import Assignment, AssignmentError, Late, name_of, resolve
 from torchbook.practice import shelf
 from torchbook.practice.exercise import ExerciseError, Points
+from torchbook_course.assignment import Assignment, AssignmentError, Late, name_of, resolve
 
 PLAIN = "title: Homework 1\nseed: 7\nexercises:\n  - p01-x3\n  - s04-x1\n"
 
@@ -49,7 +49,7 @@ def test_folders_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
 
 def test_a_private_exercise_is_found_in_its_folder(tmp_path: Path) -> None:
     private = tmp_path / "private"
-    own = shutil.copytree(shelf.find("p01-x3").folder, private / "own-x1-indexing")
+    own = shutil.copytree(shelf.find("p01-x3").folder, private / "own/x1-indexing")
     page = own / "exercise.md"
     page.write_text(page.read_text().replace("id: p01-x3", "id: own-x1").replace("chapter: p01", "chapter: own"))
     for other in own.glob("variants/*/exercise.md"):
@@ -80,12 +80,12 @@ def test_a_resolved_quiz_keeps_the_order_of_its_options() -> None:
 def test_points_come_from_the_exercise_unless_given() -> None:
     theirs = Points(public=0, hidden=5)
     found = assignment(exercises=[{"id": "p01-x3"}, {"id": "s04-x1", "points": theirs}])
-    assert [found.points(item) for item in found.exercises] == [shelf.find("p01-x3").points, theirs]
+    assert [found.points(item) for item in found.exercises] == [shelf.find("p01-x3").contract.points, theirs]
 
 
 def test_a_changed_exercise_is_noticed(tmp_path: Path) -> None:
     private = tmp_path / "private"
-    own = shutil.copytree(shelf.find("p01-x3").folder, private / "p01-x3-manual-indexing")
+    own = shutil.copytree(shelf.find("p01-x3").folder, private / "p01/x3-manual-indexing")
     full = assignment(exercises=[{"id": "p01-x3", "variant": "base"}]).resolved([private])
     assert full.changed() == ()
     checks = own / "checks.py"
@@ -135,7 +135,7 @@ def test_an_unknown_exercise_of_the_command_line_has_neighbours() -> None:
 
 
 def test_the_learners_edition_cannot_be_assigned(tmp_path: Path) -> None:
-    own = shutil.copytree(shelf.find("p01-x3").folder, tmp_path / "p01-x3-manual-indexing")
+    own = shutil.copytree(shelf.find("p01-x3").folder, tmp_path / "p01/x3-manual-indexing")
     (own / "LEARNER").touch()
     with pytest.raises(AssignmentError, match="without hidden checks; clone the book"):
         assignment("p01-x3").resolved([tmp_path])

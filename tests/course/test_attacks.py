@@ -12,10 +12,10 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.course.boxed import PASSED, REFERENCE, alone, exercise, graded, needs_box, states
-from torchbook.course import evaluate
-from torchbook.course.flags import flags
-from torchbook.course.sandbox import Box
+from tests.course.boxed import PASSED, REFERENCE, alone, exercise, graded, matrix, needs_box, states
+from torchbook_course import evaluate, matrices
+from torchbook_course.flags import flags
+from torchbook_course.sandbox import Box
 
 pytestmark = needs_box
 
@@ -226,7 +226,7 @@ def test_a_full_disk_costs_only_its_exercise(folder: str) -> None:
 def test_nothing_of_the_host_can_be_read(tmp_path: Path, repo: Path) -> None:
     secret = tmp_path / "gradebook.db"
     secret.write_text("points")
-    exercises = next((repo / "exercises").glob("*/checks.py"))
+    exercises = next((repo / "exercises").glob("*/*/checks.py"))
     paths = [secret, repo / "pyproject.toml", exercises, Path(__file__), Path.home() / ".profile", Path("/etc/shadow")]
     assert all(path.exists() for path in paths[:4])
     assert tells(f"[p for p in {[str(p) for p in paths]} if os.path.exists(p)]") == "[]"
@@ -261,7 +261,7 @@ def test_files_of_the_host_cannot_be_wiped(tmp_path: Path) -> None:
     folders = [str(tmp_path), tempfile.gettempdir(), str(Path.home()), sys.prefix, "/"]
     wipe = f"import shutil\nfor folder in {folders}:\n    shutil.rmtree(folder, ignore_errors=True)\n"
     try:
-        assert states(graded(f"{wipe}{REFERENCE}", seconds=30.0)) == PASSED
+        assert states(graded(f"{wipe}{REFERENCE}", seconds=120.0)) == PASSED
         assert [victim.read_text() for victim in victims] == ["here", "here"]
         assert Path(sys.executable).exists()
     finally:
@@ -402,7 +402,7 @@ import torch
 def test_close(twice):
     torch.testing.assert_close(twice(torch.ones(3)), torch.full((3,), 2.0))
 
-def test_equal(twice):
+def test_hidden_equal(twice):
     assert torch.equal(twice(torch.ones(2)), torch.full((2,), 2.0)), "not twice"
 """
 
@@ -433,13 +433,12 @@ ATTACKS = {
 @pytest.fixture(scope="module")
 def attacked() -> dict[str, dict[str, Any]]:
     """What becomes of each, one after the other in one box."""
-    part = exercise(
-        TORCH_CHECKS,
-        "import torch\ndef twice(x):\n    return 2 * x\n",
-        {"same": "def twice(x):\n    return x", "squares": "def twice(x):\n    return x * x"},
-        seconds=20.0,
-    )
-    part |= {"context": "", "expected": evaluate.matrix(part, Box())}
+    reference = "import torch\ndef twice(x):\n    return 2 * x\n"
+    wrong = {"same": "def twice(x):\n    return x\n", "squares": "def twice(x):\n    return x * x\n"}
+    meant = {"same": "test_close", "squares": "test_hidden_equal"}
+    part = exercise(TORCH_CHECKS, reference, wrong, seconds=20.0)
+    found = matrix(TORCH_CHECKS, reference, wrong, meant=meant, seconds=20.0)
+    part |= {"context": "", "expected": matrices.expected(found)}
     exercises = [part | {"id": name, "code": code} for name, (code, *_) in ATTACKS.items()]
     return evaluate.evaluate({"exercises": exercises}, Box())
 

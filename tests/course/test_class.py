@@ -20,8 +20,8 @@ import pytest
 
 from tests.course import fakes
 from tests.course.scale import hidden_lines
-from torchbook.course import sandbox
-from torchbook.course.results import Student, Summary
+from torchbook_course import sandbox
+from torchbook_course.results import Student, Summary
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 WAITING = "987654"  # in the command line of a process that a submission leaves behind

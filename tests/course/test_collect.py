@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torchbook.course.collect import CollectError, Platform, collect
+from torchbook_course.collect import CollectError, Platform, collect
 
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.course.results import CLASS
-from torchbook.course import exports, roster
-from torchbook.course.results import ResultsError, Summary, number, shares
-from torchbook.course.roster import Roster, RosterError
+from torchbook_course import exports, roster
+from torchbook_course.results import ResultsError, Summary, number, shares
+from torchbook_course.roster import Roster, RosterError
 
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77),Final Score
     Points Possible,,,,,4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchbook.course.flags import flags
+from torchbook_course.flags import flags
 
 SUSPICIOUS = {
     "sys._getframe": "import sys\nsys._getframe(1)",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import filelock
 import pytest
 from distributed import LocalCluster
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook as Tables
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.nbgraderformat import MetadataValidator
 from rich.console import Console
@@ -29,34 +29,18 @@ from typer.testing import CliRunner
 from tests.course import fakes
 from tests.course.scale import hidden_lines
 from torchbook.cli import app
-from torchbook.course import engine, evaluate, grade, sandbox
-from torchbook.course.books import Books
-from torchbook.course.config import configure, quiet
-from torchbook.course.engine import EngineError
-from torchbook.course.grade import GradeError, Options
-from torchbook.course.results import Summary
-from torchbook.course.submission import extract, read, repaired
+from torchbook_course import engine, grade, sandbox
+from torchbook_course.assignment import find_assignment
+from torchbook_course.config import configure, quiet
+from torchbook_course.engine import EngineError
+from torchbook_course.grade import GradeError, Options
+from torchbook_course.gradebook import Gradebook
+from torchbook_course.results import Summary
+from torchbook_course.submission import extract, read, repaired
 
 REPO = Path(__file__).parents[2]
 boxed = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 SOME = ("right", "partly", "wrong", "unsolved")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _matrices() -> Iterator[None]:
-    """Which check refuses which wrong answer is found once for an exercise, not again for each grading."""
-    found: dict[tuple[str, sandbox.Box], dict[str, Any]] = {}
-    matrix = evaluate.matrix
-
-    def once(exercise: Mapping[str, Any], box: sandbox.Box) -> dict[str, Any]:
-        key = json.dumps(exercise, sort_keys=True), box
-        if key not in found:
-            found[key] = matrix(exercise, box)
-        return found[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate, "matrix", once)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +140,7 @@ def test_pasted_references_get_full_marks(done: Path) -> None:
 def test_a_grade_given_by_hand_stays(done: Path) -> None:
     for other in set(SOME) - {"wrong"}:
         shutil.rmtree(done / "submissions" / other)
-    with Gradebook(f"sqlite:///{done / 'course' / 'gradebook.db'}") as books:
+    with Tables(f"sqlite:///{done / 'course' / 'gradebook.db'}") as books:
         books.find_grade(f"{fakes.PLACE}-hidden", "hw1", "hw1", "wrong").manual_score = 1.5
         books.db.commit()
     assert graded(done)["wrong"] == fakes.REST + 1.5
@@ -278,7 +262,7 @@ def test_nbgraders_own_feedback_shows_no_hidden_check(done: Path) -> None:
     run = api.generate_feedback("hw1")
     assert run["success"], run
     pages = [path.read_text() for path in (done / "course" / "feedback").rglob("*.html")]
-    exercises = fakes.course_of(done / "course", grade.find_assignment(done / "course", done, "")[1]).exercises
+    exercises = fakes.course_of(done / "course", find_assignment(done / "course", done, "")[1]).exercises
     secrets = [line for exercise in exercises.values() for line in hidden_lines(exercise.checks)]
     assert len(pages) == len(SOME)
     assert [secret for secret in secrets if any(secret in page for page in pages)] == []
@@ -293,8 +277,8 @@ def test_nbgraders_own_autograde_runs_no_students_code(done: Path) -> None:
 
 
 def test_what_nbgrader_gets_needs_no_more_checks_of_its_metadata(root: Path, tmp_path: Path) -> None:
-    course, assignment = grade.find_assignment(root / "course", root, "")
-    release = Books(course, assignment, tmp_path / "log").release
+    course, assignment = find_assignment(root / "course", root, "")
+    release = Gradebook(course, assignment, tmp_path / "log").release
     made = fakes.course_of(course, assignment)
     place = fakes.Place(root, course, root, root, root, 9)
     stubs = {name: fakes.cell_of(release, f"{name}-solution").source for name in made.exercises}

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.course.results import CLASS
-from torchbook.course.assignment import Assignment, Item
-from torchbook.course.cli import app
+from torchbook_course.assignment import Assignment, Item
+from torchbook_course.cli import app
 
 
 @pytest.fixture

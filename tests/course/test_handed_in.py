@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from torchbook.course.handed_in import HandedInError, find, plain_name
+from torchbook_course.handed_in import HandedInError, find, plain_name
 
 
 def laid(root: Path, *paths: str) -> Path:

@@ -11,8 +11,10 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.nbgraderformat import MetadataValidator
 
 from tests.course.assigned import assignment, exercises, make, python, solved
-from torchbook.course.assignment import Assignment, AssignmentError, resolve
-from torchbook.course.notebooks import (
+from torchbook.practice import shelf
+from torchbook.practice.exercise import HIDDEN, Exercise
+from torchbook_course.assignment import Assignment, AssignmentError, resolve
+from torchbook_course.notebooks import (
     Stubs,
     hidden_cell,
     instructor_notebook,
@@ -21,9 +23,7 @@ from torchbook.course.notebooks import (
     source_notebook,
     stub_cell,
 )
-from torchbook.course.otter import otter_notebook
-from torchbook.practice import shelf
-from torchbook.practice.exercise import HIDDEN, Exercise
+from torchbook_course.otter import otter_notebook
 
 _LINE = 12  # characters from which a line of code is told from any other
 
@@ -62,9 +62,25 @@ def test_hidden_random(twice, reference, seed):
     x = torch.randn(5, generator=torch.Generator().manual_seed(seed))
     assert torch.equal(twice(x), reference.twice(x)), """not for every tensor"""
 ''',
-    "wrong/adds.py": "# test_here: adds two\ndef twice(x):\n    return x + 2\n",
-    "wrong/ones.py": "# test_hidden_random: gives twos whatever comes\nimport torch\n\n\ndef twice(x):\n"
-    "    return torch.full_like(x, 2)\n",
+    "wrong.md": """\
+## adds {test_here}
+
+adds two
+
+```diff
+-    return 2 * x
++    return x + 2
+```
+
+## ones {test_hidden_random}
+
+gives twos whatever comes
+
+```diff
+-    return 2 * x
++    return torch.full_like(x, 2)
+```
+""",
     "wrong/typo.py": "# test_elsewhere: has another text\ndef twice(x):\n    return 3 * x\n",
 }
 
@@ -74,7 +90,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an exercise whose check runs the answer's text in another process."""
     root = tmp_path_factory.mktemp("own")
     for name, text in OWN.items():
-        path = root / "own-x1-twice" / name
+        path = root / "own/x1-twice" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return root
@@ -84,7 +100,7 @@ def secrets(exercise: Exercise) -> set[str]:
     """Names of hidden checks, and lines of reference and wrong answers, that no page shows to students."""
     shown = f"{exercise.stub}\n{exercise.public_checks}\n{exercise.statement}\n"
     shown += "\n".join(f"{hint.symptom}\n{hint.text}" for hint in exercise.hints)
-    shown += "\n".join(f"{question.ask}{question.options}" for question in exercise.questions)
+    shown += "\n".join(f"{question.ask}{question.options}" for question in exercise.contract.questions)
     hidden = f"{exercise.reference}\n{exercise.checks}\n" + "\n".join(wrong.source for wrong in exercise.wrong)
     lines = {line.strip() for line in hidden.splitlines()}
     told = {line for line in lines if len(line) >= _LINE and line not in shown}
@@ -140,11 +156,11 @@ def test_code_to_repair_is_handed_out_as_it_is_and_its_repair_is_not(tmp_path: P
     changed = {
         "solution.py": OWN["solution.py"].replace("    ### END", sick),
         "checks.py": f"{public}def test_hidden_{rest.partition('def test_hidden_')[2]}",
-        "wrong/typo.py": OWN["wrong/adds.py"],
+        "wrong/typo.py": "# test_here: has another text\ndef twice(x):\n    return 3 * x\n",
     }
     for name, text in {**OWN, **changed}.items():
-        (tmp_path / "own-x1-twice" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "own-x1-twice" / name).write_text(text, encoding="utf-8")
+        (tmp_path / "own/x1-twice" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "own/x1-twice" / name).write_text(text, encoding="utf-8")
     homework = assignment("own-x1", folders=(tmp_path,))
     (exercise,) = resolve(homework)
     cell = source_notebook(homework, [exercise]).cells[2]
@@ -176,8 +192,18 @@ def test_the_instructors_notebook_has_everything() -> None:
     for exercise in found:
         assert all(name in text for name in exercise.check_names)
         assert exercise.reference.strip() in text
-        assert all(f"<code>{wrong.check}</code>" in text for wrong in exercise.wrong)
         assert all(hint.text in text for hint in exercise.hints)
+
+
+def test_the_instructors_notebook_shows_each_wrong_answer_as_an_edit(own: Path) -> None:
+    wanted = Assignment(name="hw1", title="A", seed=1, exercises=[{"id": "own-x1"}, {"id": "p01-x3"}], folders=(own,))
+    exercises = resolve(wanted)
+    text = "\n".join(cell.source for cell in instructor_notebook(wanted, exercises).cells)
+    answers = [answer for exercise in exercises for answer in exercise.wrong]
+    assert all(f"<code>{answer.check}</code> refuses: " in text for answer in answers)
+    assert all(f"```diff\n{edit.diff}\n```" in text for answer in answers for edit in answer.edits)
+    assert "refuses: has another text</summary>\n\n```python\ndef twice(x):\n    return 3 * x\n```" in text
+    assert "refuses: adds two</summary>\n\n`adds`, as an edit of the reference:\n\n```diff\n" in text
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -255,11 +281,11 @@ def test_hidden_checks_overwrite_no_name_of_the_students() -> None:
 
 def test_nbgraders_marks_in_checks_are_refused(own: Path) -> None:
     wanted = Assignment(name="hw1", title="A", seed=1, exercises=[{"id": "own-x1"}], folders=(own,))
-    checks = own / "own-x1-twice" / "checks.py"
+    checks = own / "own/x1-twice" / "checks.py"
     text = checks.read_text()
     checks.write_text(text + "\n\n# BEGIN HIDDEN TESTS\n")
     try:
-        with pytest.raises(AssignmentError, match=r"own-x1-twice/checks\.py:1: .*nbgrader's own mark"):
+        with pytest.raises(AssignmentError, match=r"own/x1-twice/checks\.py:1: .*nbgrader's own mark"):
             source_notebook(wanted, resolve(wanted))
     finally:
         checks.write_text(text)

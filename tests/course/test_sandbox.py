@@ -14,9 +14,9 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.course.boxed import BOX, CHECKS, NAMES, PASSED, REFERENCE, alone, exercise, job, needs_box, states
-from torchbook.course import evaluate, sandbox, syscalls
-from torchbook.course.sandbox import Box, Ended, SandboxError
+from tests.course.boxed import BOX, NAMES, PASSED, REFERENCE, alone, exercise, job, matrix, needs_box, states
+from torchbook_course import evaluate, matrices, sandbox, syscalls
+from torchbook_course.sandbox import Box, Ended, SandboxError
 
 
 def says(code: str, part: dict[str, Any] | None = None, box: Box = BOX) -> str:
@@ -51,22 +51,33 @@ def test_each_box_of_root_has_a_user_id_of_its_own() -> None:
 
 
 @needs_box
-def test_what_learners_import_is_there_and_nothing_else_of_the_package() -> None:
-    code = "import torchbook.data, torchbook.runtime, torchbook.practice, os\n"
-    found = says(code + "found = sorted(os.listdir(os.path.dirname(torchbook.__file__)))")
-    assert "'data'" in found
-    assert "'practice'" in found
-    assert not {"press", "course", "cli.py"} & set(eval(found))
+def test_what_learners_have_is_there_whole_and_nothing_else_of_this_repository() -> None:
+    code = "import os, pkgutil, torchbook\n"
+    code += "here = os.path.dirname(torchbook.__file__)\n"
+    code += "modules = {m.name for m in pkgutil.iter_modules() if m.name.startswith('torchbook')}\n"
+    names = eval(says(f"{code}found = sorted(os.listdir(here)), sorted(modules)"))
+    ours = sorted(path.name for path in sandbox.LEARNERS.iterdir() if path.name != "__pycache__")
+    assert [name for name in names[0] if name != "__pycache__"] == ours
+    assert names[1] == ["torchbook"]
 
 
 @needs_box
-def test_data_that_an_exercise_names_are_there() -> None:
-    code = "import torchbook.data\nfound = torchbook.data.prepare(download=False)"
-    source = evaluate.sandbox.cache.load(sandbox.cache.dataset("fashion-mnist"), download=False)
-    if not source.files:
-        pytest.skip(reason="FashionMNIST is not on this machine")
-    assert "real=True" in says(code, {"data": ["fashion_mnist"]})
-    assert "real=False" in says(code)
+def test_every_package_of_a_learner_can_be_imported() -> None:
+    packages = sorted(f"torchbook.{path.parent.name}" for path in sandbox.LEARNERS.glob("*/__init__.py"))
+    assert "torchbook.llm" in packages
+    code = f"import importlib\nfound = [importlib.import_module(name).__name__ for name in {packages}]"
+    assert eval(says(code)) == packages
+
+
+@needs_box
+@pytest.mark.parametrize("name", ["fashion-mnist", "tiny-shakespeare"])
+def test_data_that_an_exercise_names_are_there(name: str) -> None:
+    """Also those of a data set that has no folder inside of its own."""
+    if not sandbox.cache.load(sandbox.cache.dataset(name), download=False).files:
+        pytest.skip(reason=f"{name} is not on this machine")
+    code = f"import torchbook.data\nfound = torchbook.data.prepare({name!r}, download=False).real"
+    assert says(code, {"data": [name]}) == "True"
+    assert says(code) == "False"
 
 
 @needs_box
@@ -120,45 +131,6 @@ found = done.stderr[-500:] if done.returncode else [open(rank).read() for rank i
 
 
 # Evaluating.
-
-
-@needs_box
-def test_the_matrix_says_which_check_refuses_which_answer() -> None:
-    found = evaluate.matrix(exercise(), BOX)
-    assert found["reference"] == PASSED
-    assert found["wrong"]["adds"] == PASSED | dict.fromkeys(NAMES[1:], "refused")
-    assert found["wrong"]["squares"] == PASSED | dict.fromkeys(NAMES[2:], "refused")
-    assert found["unwatched"] == ["test_double"]
-    assert sorted(check for replay in found["replay"] for check in replay["checks"]) == sorted(NAMES[1:])
-
-
-def test_a_check_is_watched_with_the_answer_that_fewest_checks_refuse() -> None:
-    found = {
-        "adds": {"test_two": ["refused", 0.1, ""], "test_all": ["refused", 0.01, ""]},
-        "stops": {"test_two": ["passed", 0.1, ""], "test_all": ["refused", 0.2, ""]},
-    }
-    replay, unwatched = evaluate._replay(found, ["test_two", "test_all"], budget=1.0)
-    assert replay == [{"wrong": "adds", "checks": ["test_two"]}, {"wrong": "stops", "checks": ["test_all"]}]
-    assert unwatched == []
-
-
-@needs_box
-def test_a_slow_check_is_not_watched() -> None:
-    slow = CHECKS + "\ndef test_slow(double):\n    import time\n    time.sleep(0.7)\n    assert double(3) == 6\n"
-    assert "test_slow" in evaluate.matrix(exercise(slow), BOX)["unwatched"]
-
-
-@needs_box
-def test_nothing_is_shown_again_to_checks_that_start_processes() -> None:
-    found = evaluate.matrix(exercise() | {"processes": True}, BOX)
-    assert (found["replay"], found["unwatched"]) == ([], NAMES)
-
-
-@needs_box
-def test_a_reference_that_its_checks_refuse_is_seen() -> None:
-    found = evaluate.matrix(exercise(reference="def double(x):\n    return x\n"), BOX)
-    assert found["reference"]["test_double"] == "refused"
-    assert found["messages"]["test_double"] == "twice 2 is 4"
 
 
 @needs_box
@@ -242,7 +214,7 @@ def test_nothing_lives_on_when_the_grader_is_killed(tmp_path: Path) -> None:
     grader = tmp_path / "grader.py"
     part = exercise(seconds=300.0, code=code, context="", expected={"replay": []})
     grader.write_text(
-        "from torchbook.course import evaluate, sandbox\n"
+        "from torchbook_course import evaluate, sandbox\n"
         f"evaluate.evaluate({{'exercises': [{part!r}]}}, sandbox.Box())\n"
     )
     with subprocess.Popen([sys.executable, str(grader)], cwd=Path(__file__).parents[2]) as process:
@@ -346,9 +318,8 @@ UNSAFE = Box(unsafe=True)
     ],
 )
 def test_unsafe_boxes_grade_alike(code: str, state: str) -> None:
-    part = exercise(seconds=1.0)
-    expected = evaluate.matrix(part, UNSAFE)
-    assert alone(part | {"expected": expected}, code, UNSAFE)["state"] == state
+    part = exercise(seconds=1.0) | {"expected": matrices.expected(matrix(seconds=1.0, box=UNSAFE))}
+    assert alone(part, code, UNSAFE)["state"] == state
 
 
 def test_unsafe_boxes_leave_no_process_in_their_group() -> None:

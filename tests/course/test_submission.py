@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from torchbook.course import submission
-from torchbook.course.submission import Cell, SubmissionError, definitions, extract, read, repaired
+from torchbook_course import submission
+from torchbook_course.submission import Cell, SubmissionError, definitions, extract, read, repaired
 
 STUBS = {
     "p01-x3": "# exercise p01-x3 (keep this line)\ndef place(x):\n    # your code here\n    raise NotImplementedError",

@@ -155,6 +155,20 @@ def test_real_and_stand_in_have_different_stable_fingerprints(tmp_path: Path, us
     assert len({official, real.fingerprint, drawn.fingerprint}) == 3
 
 
+def test_the_stand_in_can_be_asked_for_where_the_real_files_are(
+    tmp_path: Path, use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "data")
+    use()
+    assert data.prepare(root=tmp_path / "data").real
+    monkeypatch.setenv("TORCHBOOK_STANDIN", "1")
+    source = data.prepare(root=tmp_path / "data")
+    assert not source.real
+    assert source.note.endswith("the environment variable TORCHBOOK_STANDIN asks for it.")
+    monkeypatch.setenv("TORCHBOOK_STANDIN", "0")
+    assert data.prepare(root=tmp_path / "data").real
+
+
 def test_good_files_give_no_warning(tmp_path: Path, use):
     use()
     fill(tmp_path / "given")

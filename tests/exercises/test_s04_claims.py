@@ -141,6 +141,7 @@ def test_s04_x3_export_holds_the_length() -> None:
         program.module()(torch.randn(2, 17, 8))
 
 
+@pytest.mark.filterwarnings("default")  # torch.compile asks every tensor for its gradient
 def test_s04_x3_a_branch_breaks_the_graph_and_export_raises() -> None:
     model, x = Model(branch=True), torch.randn(2, 16, 8)
     run, compiled = counted(model)

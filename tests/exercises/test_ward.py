@@ -12,13 +12,14 @@ from functools import cache
 
 import pytest
 
-from tests.exercises.test_exercises import CASES, Case
+from tests.exercises.cases import CASES
 from torchbook.practice import harness
-from torchbook.practice.exercise import Wrong
 from torchbook.practice.ward import DISEASES, digest
+from torchbook.practice.wrong import Wrong
+from torchbook_course.matrices import Case
 
 PATIENTS = [case for name, case in CASES.items() if re.fullmatch(r"ward-x\d+", name)]
-EVERY = pytest.mark.parametrize("case", PATIENTS, ids=lambda case: case.name)
+EVERY = pytest.mark.parametrize("case", PATIENTS, ids=lambda case: case.exercise.contract.id)
 
 
 @cache
@@ -44,7 +45,7 @@ def wrong(case: Case, name: str) -> Wrong:
 
 
 def test_patients_are_numbered_and_no_disease_is_in_two() -> None:
-    assert {case.name for case in PATIENTS} == {f"ward-x{n}" for n in range(1, 15)}
+    assert {case.exercise.contract.id for case in PATIENTS} == {f"ward-x{n}" for n in range(1, 15)}
     found = [disease_of(case.exercise.reference) for case in PATIENTS]
     assert len(set(found)) == len(found)
 
@@ -56,7 +57,7 @@ def test_the_digest_is_of_the_one_disease_that_the_reference_names(case: Case) -
     ]
     digests = [text for text in constants if isinstance(text, str) and re.fullmatch(r"[0-9a-f]{16}", text)]
     assert len(set(digests)) == 1
-    fitting = [name for name in DISEASES if digest(case.name, name) == digests[0]]
+    fitting = [name for name in DISEASES if digest(case.exercise.contract.id, name) == digests[0]]
     assert fitting == [disease_of(case.exercise.reference)]
 
 
@@ -64,7 +65,7 @@ def test_the_digest_is_of_the_one_disease_that_the_reference_names(case: Case) -
 def test_nothing_that_learners_see_names_the_disease(case: Case) -> None:
     shown = case.exercise
     hints = "\n".join(f"{hint.symptom}\n{hint.text}" for hint in shown.hints)
-    text = "\n".join([shown.title, shown.slug, shown.statement, hints, shown.stub, shown.public_checks])
+    text = "\n".join([shown.contract.title, shown.slug, shown.statement, hints, shown.stub, shown.public_checks])
     name = re.sub("-", r"[-_\\s]+", disease_of(shown.reference))
     assert not re.search(rf"\b{name}\b", text, re.IGNORECASE)
 
@@ -84,9 +85,10 @@ def test_the_sick_script_and_a_wrong_name_are_among_the_wrong_answers(case: Case
 @EVERY
 def test_every_other_diagnosis_is_refused_without_the_right_one(case: Case) -> None:
     right = disease_of(case.exercise.reference)
+    bench = harness.Bench(case.exercise.checks, case.exercise.reference)
     for name in DISEASES:
         learner = vars(harness.load("", "learner")) | {"diagnosis": lambda name=name: name}
-        (said,) = case.bench.run(learner, seed=0, source="", only=("test_diagnosis",), seconds=5)
+        (said,) = bench.run(learner, seed=0, source="", only=("test_diagnosis",), seconds=5)
         assert said.state == ("passed" if name == right else "refused")
         assert right not in said.message or right in name
 
@@ -110,4 +112,4 @@ def test_the_stub_is_a_script_that_trains_when_it_is_run(case: Case) -> None:
     )
     assert "if __name__ == " in stub
     assert len(stub.splitlines()) < 90
-    assert case.exercise.chapter == "ward"
+    assert case.exercise.contract.chapter == "ward"

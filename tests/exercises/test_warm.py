@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.exercises import warm
 from torchbook.practice import ranks
 from torchbook.practice.ranks import Ranks, on_loopback, started
+from torchbook_course import warm
 
 CASES = """
 import os

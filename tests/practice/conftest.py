@@ -60,12 +60,31 @@ def test_hidden_random(add, reference, seed):
     for a, b in _cases(seed):
         assert add(a, b) == reference.add(a, b), "differs from the reference"
 """
+WRONG = """# Wrong answers
+
+## minus {test_sum}
+
+takes a sum for a difference
+
+```diff
+-    return a + b
++    return a - b
+```
+
+## one {test_zero}
+
+adds one
+
+```diff
+-    return a + b
++    return a + b + 1
+```
+"""
 FILES = {
     "exercise.md": PAGE,
     "solution.py": SOLUTION,
     "checks.py": CHECKS,
-    "wrong/minus.py": "# test_sum: takes a sum for a difference\ndef add(a, b):\n    return a - b\n",
-    "wrong/one.py": "# test_zero: adds one\ndef add(a, b):\n    return a + b + 1\n",
+    "wrong.md": WRONG,
 }
 QUIZ = """---
 id: p09-x2
@@ -130,7 +149,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Writes the exercise p09-x1, with some files changed (None: left out), onto a shelf of this test."""
     root = tmp_path / "exercises"
 
-    def write(changed: dict[str, str | None] | None = None, name: str = "p09-x1-a-sum", *, bare: bool = False) -> Path:
+    def write(changed: dict[str, str | None] | None = None, name: str = "p09/x1-a-sum", *, bare: bool = False) -> Path:
         files = {**({} if bare else FILES), **(changed or {})}
         for file, text in files.items():
             if text is not None:
@@ -145,4 +164,4 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 @pytest.fixture
 def quiz(write: Write) -> Path:
     """The quiz p09-x2 on the shelf."""
-    return write({"exercise.md": QUIZ}, "p09-x2-a-quiz", bare=True)
+    return write({"exercise.md": QUIZ}, "p09/x2-a-quiz", bare=True)

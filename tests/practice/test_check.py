@@ -93,8 +93,8 @@ def test_of_a_stub_to_repair_only_what_is_to_be_written_is_named(write: Write) -
     mul = f"{head.partition('def')[2].replace('add', 'mul')}    ### BEGIN{body}"
     mul = mul.replace("    ### END", "    ### INSTEAD\n    # return a - b\n    ### END")
     checks = CHECKS.replace("(add", "(add, mul")
-    found = load(write({"solution.py": f"{SOLUTION}\n\ndef{mul}", "checks.py": checks}))
-    result = check(found.stub)
+    exercise = load(write({"solution.py": f"{SOLUTION}\n\ndef{mul}", "checks.py": checks}))
+    result = check(exercise.stub)
     assert result.advice[0].startswith("Write `add` where the stub says")
 
 
@@ -152,13 +152,20 @@ def test_a_near_id_is_proposed() -> None:
 
 def test_a_malformed_exercise_is_a_sentence_and_no_exception(write: Write) -> None:
     write({"exercise.md": "nothing"})
-    assert "exercises/p09-x1-a-sum/exercise.md:1: front matter" in check(GOOD).headline
+    assert "exercises/p09/x1-a-sum/exercise.md:1: the front matter is missing" in check(GOOD).headline
 
 
 def test_checks_that_cannot_load_are_no_exception(write: Write) -> None:
+    write({"checks.py": CHECKS.replace("def test_sum", "CASES = 1 / 0\n\n\ndef test_sum")
+           .replace("assert add(1, 2)", "assert CASES and add(1, 2)")})  # fmt: skip
+    assert "could not be loaded: ZeroDivisionError: division by zero" in check(GOOD).advice[0]
+
+
+def test_a_package_that_is_not_installed_is_said_and_no_try_is_kept(write: Write) -> None:
     write({"checks.py": "import absent_module\n" + CHECKS.replace("random.Random", "absent_module.Random")
            .replace("assert add(1, 2)", "assert absent_module and add(1, 2)")})  # fmt: skip
-    assert "No module named 'absent_module'" in check(GOOD).advice[0]
+    assert check(GOOD).headline == "Nothing was checked: absent_module is not installed here: pip install absent_module"
+    assert progress.read()[0] == {}
 
 
 def test_definitions_are_found_where_the_call_is() -> None:
@@ -199,9 +206,9 @@ def test_html_says_the_same_in_words_and_sets_no_colour() -> None:
     result = check(MINUS)
     html = _Tags(result._repr_html_())
     assert html.open == []
-    said = "".join(html.words)
+    text = "".join(html.words)
     for row in result.rows:
-        assert f"{row.word}: {row.what}" in said
+        assert f"{row.word}: {row.what}" in text
     assert "color" not in result._repr_html_()
     assert ("role", "status") in html.attributes
 
@@ -218,7 +225,7 @@ def test_html_of_what_a_learner_wrote_is_text() -> None:
 
 @pytest.fixture
 def quiz_page(write: Write) -> None:
-    write({"exercise.md": QUIZ}, "p09-x2-a-quiz", bare=True)
+    write({"exercise.md": QUIZ}, "p09/x2-a-quiz", bare=True)
 
 
 @pytest.mark.usefixtures("quiz_page")
@@ -266,7 +273,7 @@ def test_the_solution_of_a_quiz_has_answers_and_reasons(capsys: pytest.CaptureFi
 
 @pytest.fixture
 def self_test_page(write: Write) -> None:
-    write({"exercise.md": SELF_TEST}, "p09-x2-a-quiz", bare=True)
+    write({"exercise.md": SELF_TEST}, "p09/x2-a-quiz", bare=True)
 
 
 @pytest.mark.usefixtures("self_test_page")
@@ -336,11 +343,11 @@ def test_a_progress_that_cannot_be_kept_is_said_once(monkeypatch: pytest.MonkeyP
 
 def test_hints_are_listed_by_symptom(capsys: pytest.CaptureFixture[str]) -> None:
     practice.hint("p09-x1")
-    listed = capsys.readouterr().out
-    assert "1. The sum is a difference\n2. Nothing helps" in listed
-    assert "Look at the sign" not in listed
+    output = capsys.readouterr().out
+    assert "1. The sum is a difference\n2. Nothing helps" in output
+    assert "Look at the sign" not in output
     practice.hints("p09-x1")
-    assert capsys.readouterr().out == listed
+    assert capsys.readouterr().out == output
 
 
 def test_one_hint_is_shown_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
@@ -363,9 +370,9 @@ def test_a_hint_that_is_not_there_is_a_sentence(
 
 def test_the_solution_is_shown_without_marks_and_that_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     practice.solution("p09-x1")
-    shown = capsys.readouterr().out
-    assert "    return a + b\n```" in shown
-    assert "###" not in shown
+    output = capsys.readouterr().out
+    assert "    return a + b\n```" in output
+    assert "###" not in output
     assert state() == "solution opened"
 
 
@@ -390,16 +397,16 @@ def test_the_list_leaves_out_what_is_for_instructors(write: Write) -> None:
 
 
 def test_a_reference_is_imported_with_its_source() -> None:
-    found = practice.reference("p09-x1")
-    assert (found.add(1, 2), found.LIMIT) == (3, 3)
-    assert inspect.getsource(found.add).endswith("    return a + b\n")
-    assert not hasattr(found, "math")
+    reference = practice.reference("p09-x1")
+    assert (reference.add(1, 2), reference.LIMIT) == (3, 3)
+    assert inspect.getsource(reference.add).endswith("    return a + b\n")
+    assert not hasattr(reference, "math")
 
 
 def test_the_references_of_two_exercises_live_side_by_side() -> None:
-    first = practice.reference("p01-x3").place
+    place = practice.reference("p01-x3").place
     practice.reference("p09-x1")
-    assert "stride" in inspect.getsource(first)
+    assert "stride" in inspect.getsource(place)
 
 
 def test_a_traceback_shows_the_lines_of_a_reference() -> None:
@@ -415,11 +422,13 @@ def run(*cells: str) -> list[dict[str, str]]:
     """The outputs of a notebook's cells: for each cell its texts, plain and as HTML."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    shown = []
+    outputs = []
     for cell in notebook.cells:
-        data = [output.get("data", {"text/plain": output.get("text", "")}) for output in cell.outputs]
-        shown.append({form: "\n".join(one.get(form, "") for one in data) for form in ("text/plain", "text/html")})
-    return shown
+        bundles = [output.get("data", {"text/plain": output.get("text", "")}) for output in cell.outputs]
+        outputs.append(
+            {form: "\n".join(bundle.get(form, "") for bundle in bundles) for form in ("text/plain", "text/html")}
+        )
+    return outputs
 
 
 IMPORT = "from torchbook.practice import check, hint, solution"
@@ -429,7 +438,7 @@ def test_p01_x3_in_a_kernel() -> None:
     exercise = shelf.find("p01-x3")
     endless = exercise.reference + "\n\ndef place(shape, stride, offset, index):\n    while True:\n        pass\n"
     clock = "import time; start = time.monotonic()"
-    shown = run(
+    outputs = run(
         IMPORT,
         'check("p01-x3")',
         exercise.stub,
@@ -440,21 +449,21 @@ def test_p01_x3_in_a_kernel() -> None:
         f'{clock}\ncheck("p01-x3", patience=0.2)\nassert time.monotonic() - start < 2 + 5',
         'hint("p01-x3", 1)',
     )
-    before, stub, solved, stopped = (shown[n]["text/plain"] for n in (1, 3, 5, 7))
+    before, stub, solved, stopped = (outputs[n]["text/plain"] for n in (1, 3, 5, 7))
     assert "`place` is not defined here" in before
     assert stub.startswith("p01-x3 Manual indexing: not solved yet, the stub is still there")
     assert solved.startswith("p01-x3 Manual indexing: solved, 7 checks passed")
     assert "time is up" in stopped
     assert "not finished after 2 s" in stopped
-    assert "solved, 7 checks passed" in shown[5]["text/html"]
-    assert "Every place is too small" in shown[8]["text/plain"]
+    assert "solved, 7 checks passed" in outputs[5]["text/html"]
+    assert "Every place is too small" in outputs[8]["text/plain"]
 
 
 def test_a_result_is_displayed_once_a_cell_and_again_when_asked_for() -> None:
-    shown = run(IMPORT, GOOD + 'check("p09-x1")', "result = _", "result")
-    assert shown[1]["text/plain"].count("A sum: solved") == 1
-    assert shown[2]["text/plain"] == ""
-    assert shown[3]["text/plain"].count("A sum: solved") == 1
+    outputs = run(IMPORT, GOOD + 'check("p09-x1")', "result = _", "result")
+    assert outputs[1]["text/plain"].count("A sum: solved") == 1
+    assert outputs[2]["text/plain"] == ""
+    assert outputs[3]["text/plain"].count("A sum: solved") == 1
 
 
 PROCESSES = """import subprocess
@@ -484,7 +493,7 @@ def test_an_answer_is_run_in_a_process_of_its_own_from_a_kernel(write: Write) ->
     page = (write() / "exercise.md").read_text().replace(", test_hidden_random", "")
     write({"checks.py": PROCESSES, "exercise.md": page})
     helper = "@functools.cache\ndef plus(a, b):\n    return a + b + NOTHING.real\n"
-    shown = run(
+    outputs = run(
         f"{IMPORT}\nimport functools\nNOTHING = 0",
         helper,
         "class Adder:\n    start = 0\n    def sum(self, a, b):\n        return plus(a, b) + self.start",
@@ -493,5 +502,5 @@ def test_an_answer_is_run_in_a_process_of_its_own_from_a_kernel(write: Write) ->
         "weights = object()\ndef add(a, b):\n    return plus(a, b) if weights else 0",
         'check("p09-x1")',
     )
-    assert "solved, 2 checks passed" in shown[4]["text/plain"]
-    assert "`add` uses `weights`, whose source cannot be had (its type is object)" in shown[6]["text/plain"]
+    assert "solved, 2 checks passed" in outputs[4]["text/plain"]
+    assert "`add` uses `weights`, whose source cannot be had (its type is object)" in outputs[6]["text/plain"]

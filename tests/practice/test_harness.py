@@ -39,8 +39,8 @@ def answer(source: str) -> dict[str, object]:
 
 def run(checks: str, learner: str | dict[str, object], **options: object) -> dict[str, harness.Outcome]:
     names = answer(learner) if isinstance(learner, str) else learner
-    given = {"reference": None, "seed": 0, "source": "", "seconds": 10.0} | options
-    return {outcome.name: outcome for outcome in harness.run(checks, names, **given)}  # type: ignore[arg-type]
+    arguments = {"reference": None, "seed": 0, "source": "", "seconds": 10.0} | options
+    return {outcome.name: outcome for outcome in harness.run(checks, names, **arguments)}  # type: ignore[arg-type]
 
 
 def states(checks: str, learner: str, **options: object) -> list[str]:
@@ -48,13 +48,13 @@ def states(checks: str, learner: str, **options: object) -> list[str]:
 
 
 def test_checks_are_found_in_order_with_their_parameters() -> None:
-    found = harness.checks_of(CHECKS)
-    assert [(check.name, check.parameters, check.hidden) for check in found] == [
+    checks = harness.checks_of(CHECKS)
+    assert [(check.name, check.parameters, check.hidden) for check in checks] == [
         ("test_sum", ("add",), False),
         ("test_negative", ("add", "sign"), False),
         ("test_hidden_random", ("add", "reference", "seed"), True),
     ]
-    assert CHECKS.splitlines()[found[1].line - 1].startswith("def test_negative")
+    assert CHECKS.splitlines()[checks[1].line - 1].startswith("def test_negative")
 
 
 def test_a_parameter_with_a_default_is_not_asked_for() -> None:
@@ -204,11 +204,11 @@ def test_the_limit_ends_a_sleep() -> None:
 
 
 def test_the_limit_holds_outside_of_the_main_thread() -> None:
-    found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(run(CHECKS, LOOP, seconds=0.2)["test_sum"].state))
+    results: list[str] = []
+    thread = threading.Thread(target=lambda: results.append(run(CHECKS, LOOP, seconds=0.2)["test_sum"].state))
     thread.start()
     thread.join(20)
-    assert found == ["time"]
+    assert results == ["time"]
 
 
 def test_the_limit_holds_without_setitimer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,11 +33,11 @@ def test_a_failed_check_is_a_try() -> None:
 
 def test_the_first_success_is_kept() -> None:
     progress.tried("p01-x3", solved=True)
-    when = progress.read()[0]["p01-x3"].solved
+    solved_at = progress.read()[0]["p01-x3"].solved
     progress.tried("p01-x3", solved=True)
     progress.tried("p01-x3", solved=False)
     record = progress.read()[0]["p01-x3"]
-    assert (record.tries, record.solved, record.state) == (3, when, "solved")
+    assert (record.tries, record.solved, record.state) == (3, solved_at, "solved")
 
 
 def test_a_solution_opened_first_is_said() -> None:
@@ -118,8 +118,8 @@ def test_a_write_that_fails_leaves_the_old_file(progress_file: Path, monkeypatch
     def fail(self: Path, target: Path) -> None:
         raise OSError("the disk is full")
 
-    with monkeypatch.context() as broken:
-        broken.setattr(Path, "replace", fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", fail)
         assert "the disk is full" in progress.tried("p01-x3", solved=False)
     assert progress_file.read_bytes() == before
     assert {path.name for path in progress_file.parent.iterdir()} <= {"progress.json", "progress.json.lock"}

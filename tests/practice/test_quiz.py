@@ -17,10 +17,10 @@ from torchbook.practice.quiz import SITE, Reading, accepted, reading_list, talli
 def outcomes(exercise: Exercise, answer: str, checks: str | None = None) -> dict[str, tuple[str, str]]:
     names: dict[str, object] = {}
     exec(answer, names)
-    done = harness.run(
+    results = harness.run(
         exercise.checks if checks is None else checks, names, reference=None, seed=0, source="", seconds=5
     )
-    return {outcome.name: (outcome.state, outcome.message) for outcome in done}
+    return {outcome.name: (outcome.state, outcome.message) for outcome in results}
 
 
 def states(exercise: Exercise, answer: str) -> dict[str, str]:
@@ -28,13 +28,13 @@ def states(exercise: Exercise, answer: str) -> dict[str, str]:
 
 
 def test_the_reference_passes(quiz: Path) -> None:
-    found = load(quiz)
-    assert states(found, found.reference) == dict.fromkeys(["test_form", "test_planet", "test_word"], "passed")
+    exercise = load(quiz)
+    assert states(exercise, exercise.reference) == dict.fromkeys(["test_form", "test_planet", "test_word"], "passed")
 
 
 def test_the_stub_is_unsolved(quiz: Path) -> None:
-    found = load(quiz)
-    assert states(found, found.stub) == dict.fromkeys(["test_form", "test_planet", "test_word"], "unsolved")
+    exercise = load(quiz)
+    assert states(exercise, exercise.stub) == dict.fromkeys(["test_form", "test_planet", "test_word"], "unsolved")
 
 
 def test_the_stub_says_what_is_asked_for(quiz: Path) -> None:
@@ -42,21 +42,21 @@ def test_the_stub_says_what_is_asked_for(quiz: Path) -> None:
 
 
 def test_every_wrong_answer_is_refused_by_its_check_and_together_they_trip_every_check(quiz: Path) -> None:
-    found = load(quiz)
-    for wrong in found.wrong:
-        assert states(found, wrong.source)[wrong.check] == "refused", wrong.name
-    assert {wrong.check for wrong in found.wrong} == set(found.check_names)
+    exercise = load(quiz)
+    for wrong in exercise.wrong:
+        assert states(exercise, wrong.source)[wrong.check] == "refused", wrong.name
+    assert {wrong.check for wrong in exercise.wrong} == set(exercise.check_names)
 
 
 def test_a_wrong_choice_is_told_why_it_tempts(quiz: Path) -> None:
-    said = outcomes(load(quiz), 'p09_x2 = {"planet": "A", "word": "t.cuda()"}')
-    assert said["test_planet"] == ("refused", "planet: It only looks red.")
-    assert said["test_word"] == ("refused", "word: It knows one device only.")
+    results = outcomes(load(quiz), 'p09_x2 = {"planet": "A", "word": "t.cuda()"}')
+    assert results["test_planet"] == ("refused", "planet: It only looks red.")
+    assert results["test_word"] == ("refused", "word: It knows one device only.")
 
 
 def test_any_other_wrong_answer_is_told_that_it_is_not_it(quiz: Path) -> None:
-    said = outcomes(load(quiz), 'p09_x2 = {"planet": "b", "word": "move"}')
-    assert said["test_word"] == ("refused", "word: That is not it.")
+    results = outcomes(load(quiz), 'p09_x2 = {"planet": "b", "word": "move"}')
+    assert results["test_word"] == ("refused", "word: That is not it.")
 
 
 @pytest.mark.parametrize("word", ["to", ".to", " TO('cuda') "])
@@ -65,8 +65,8 @@ def test_a_short_answer_has_several_spellings(quiz: Path, word: str) -> None:
 
 
 def test_one_answer_is_judged_without_the_others(quiz: Path) -> None:
-    found = states(load(quiz), 'p09_x2 = {"planet": "b", "word": ""}')
-    assert (found["test_planet"], found["test_word"]) == ("passed", "unsolved")
+    results = states(load(quiz), 'p09_x2 = {"planet": "b", "word": ""}')
+    assert (results["test_planet"], results["test_word"]) == ("passed", "unsolved")
 
 
 @pytest.mark.parametrize("answer", ["'ab'", "3", "None", "{'planet': 'bb', 'word': 'to'}", "{'planet': 7, 'word': 8}"])
@@ -80,27 +80,27 @@ def test_an_answer_of_another_form_is_refused_kindly(quiz: Path, answer: str) ->
 
 
 def test_in_class_only_the_form_is_public(quiz: Path) -> None:
-    found = load(quiz).for_class(3)
-    assert found.check_names == ("test_form", "test_hidden_planet", "test_hidden_word")
-    assert "test_form" in found.public_checks
+    exercise = load(quiz).for_class(3)
+    assert exercise.check_names == ("test_form", "test_hidden_planet", "test_hidden_word")
+    assert "test_form" in exercise.public_checks
     for secret in ("test_hidden", "Mars", "It only looks red", "cuda", r"(\.)?to"):
-        assert secret not in found.public_checks
+        assert secret not in exercise.public_checks
 
 
 def test_the_public_part_runs_alone(quiz: Path) -> None:
-    found = load(quiz).for_class(3)
-    done = outcomes(found, found.reference, found.public_checks)
-    assert {name: state for name, (state, _) in done.items()} == {"test_form": "passed"}
+    exercise = load(quiz).for_class(3)
+    results = outcomes(exercise, exercise.reference, exercise.public_checks)
+    assert {name: state for name, (state, _) in results.items()} == {"test_form": "passed"}
 
 
 def test_the_order_of_options_is_the_classes_own_and_the_answer_moves_along(quiz: Path) -> None:
-    found = load(quiz)
-    classes = [found.for_class(seed) for seed in range(20)]
-    assert {one.questions[0].options[0].text for one in classes} == {"Mars", "Earth"}
-    for one in classes:
-        assert set(states(one, one.reference).values()) == {"passed"}
-        letter = one.questions[0].answer
-        assert one.questions[0].options["ab".index(letter)].text == "Earth"
+    exercise = load(quiz)
+    classes = [exercise.for_class(seed) for seed in range(20)]
+    assert {version.contract.questions[0].options[0].text for version in classes} == {"Mars", "Earth"}
+    for version in classes:
+        assert set(states(version, version.reference).values()) == {"passed"}
+        letter = version.contract.questions[0].answer
+        assert version.contract.questions[0].options["ab".index(letter)].text == "Earth"
 
 
 def test_the_same_seed_gives_the_same_order(quiz: Path) -> None:
@@ -108,8 +108,8 @@ def test_the_same_seed_gives_the_same_order(quiz: Path) -> None:
 
 
 def test_shuffling_keeps_every_option(quiz: Path) -> None:
-    found = load(quiz)
-    shuffled = found.in_class(random.Random(1)).questions[0].options
+    exercise = load(quiz)
+    shuffled = exercise.in_class(random.Random(1)).contract.questions[0].options
     assert sorted(option.text for option in shuffled) == ["Earth", "Mars"]
 
 
@@ -131,11 +131,11 @@ BAD = {
 @pytest.mark.parametrize(("change", "line", "what"), BAD.values(), ids=BAD.keys())
 def test_a_malformed_question_is_complained_about(write: Write, change: tuple[str, str], line: int, what: str) -> None:
     assert change[0] in QUIZ
-    folder = write({"exercise.md": QUIZ.replace(*change)}, "p09-x2-a-quiz", bare=True)
+    folder = write({"exercise.md": QUIZ.replace(*change)}, "p09/x2-a-quiz", bare=True)
     with pytest.raises(ExerciseError) as raised:
         load(folder)
     complaint = str(raised.value).splitlines()[-1]
-    assert complaint.startswith(f"exercises/p09-x2-a-quiz/exercise.md:{line}: questions.")
+    assert complaint.startswith(f"exercises/p09/x2-a-quiz/exercise.md:{line}: questions.")
     assert what in complaint
 
 
@@ -144,7 +144,7 @@ def test_a_malformed_question_is_complained_about(write: Write, change: tuple[st
 
 @pytest.fixture
 def self_test(write: Write) -> Exercise:
-    return load(write({"exercise.md": SELF_TEST}, "p09-x2-a-quiz", bare=True))
+    return load(write({"exercise.md": SELF_TEST}, "p09/x2-a-quiz", bare=True))
 
 
 def test_the_site_is_where_the_book_says(repo: Path) -> None:
@@ -165,15 +165,15 @@ def test_what_to_read_has_an_address(fields: dict[str, str], address: str) -> No
 
 
 def test_what_to_read_as_markdown(self_test: Exercise) -> None:
-    assert reading_list(self_test.topics) == (
+    assert reading_list(self_test.contract.topics) == (
         f"- The sky: [A page]({SITE}/book/sky.html#the-stars); [A site](https://example.org/sky)\n"
         f"- Some PyTorch: [Another page]({SITE}/book/torch.html)"
     )
 
 
 def test_a_self_test_is_counted_by_topic(self_test: Exercise) -> None:
-    found = tallies(self_test.questions, self_test.topics, {"word"})
-    assert [(one.topic.name, one.right, one.asked) for one in found] == [("sky", 0, 1), ("torch", 1, 1)]
+    counts = tallies(self_test.contract.questions, self_test.contract.topics, {"word"})
+    assert [(tally.topic.name, tally.right, tally.asked) for tally in counts] == [("sky", 0, 1), ("torch", 1, 1)]
 
 
 def test_the_stub_of_a_self_test_says_its_topics(self_test: Exercise) -> None:
@@ -182,14 +182,14 @@ def test_the_stub_of_a_self_test_says_its_topics(self_test: Exercise) -> None:
 
 @pytest.mark.parametrize("answer", ["", " ", "?"])
 def test_not_sure_is_no_wrong_answer(self_test: Exercise, answer: str) -> None:
-    found = states(self_test, f"p09_x2 = {{'planet': {answer!r}, 'word': 'to'}}")
-    assert (found["test_planet"], found["test_word"]) == ("unsolved", "passed")
+    results = states(self_test, f"p09_x2 = {{'planet': {answer!r}, 'word': 'to'}}")
+    assert (results["test_planet"], results["test_word"]) == ("unsolved", "passed")
 
 
 def test_a_class_gets_the_topics_too(self_test: Exercise) -> None:
-    found = self_test.for_class(3)
-    assert found.topics == self_test.topics
-    assert "# The sky" in found.stub
+    exercise = self_test.for_class(3)
+    assert exercise.contract.topics == self_test.contract.topics
+    assert "# The sky" in exercise.stub
 
 
 BAD_TOPICS = {
@@ -206,13 +206,13 @@ BAD_TOPICS = {
 @pytest.mark.parametrize(("change", "what"), BAD_TOPICS.values(), ids=BAD_TOPICS.keys())
 def test_malformed_topics_are_complained_about(write: Write, change: tuple[str, str], what: str) -> None:
     assert change[0] in SELF_TEST
-    folder = write({"exercise.md": SELF_TEST.replace(*change, 1)}, "p09-x2-a-quiz", bare=True)
+    folder = write({"exercise.md": SELF_TEST.replace(*change, 1)}, "p09/x2-a-quiz", bare=True)
     with pytest.raises(ExerciseError, match=r"exercise\.md:\d+: ") as raised:
         load(folder)
     assert what in str(raised.value)
 
 
 def test_a_topic_without_topics_is_complained_about(write: Write) -> None:
-    folder = write({"exercise.md": QUIZ.replace("- name: word\n", "- name: word\n  topic: x\n")}, "p09-x2-a", bare=True)
+    folder = write({"exercise.md": QUIZ.replace("- name: word\n", "- name: word\n  topic: x\n")}, "p09/x2-a", bare=True)
     with pytest.raises(ExerciseError, match="none, for lack of `topics`"):
         load(folder)

@@ -96,9 +96,9 @@ def test_the_rank_that_raised_is_named_and_not_the_one_that_waited(run: Run) -> 
 def test_a_hang_ends_and_names_the_line_without_addresses(run: Run) -> None:
     with pytest.raises(
         AssertionError, match=r"^rank 0: RuntimeError: Timed out.*\(at `dist\.all_reduce\(t\)`\)$"
-    ) as it:
+    ) as raised:
         run.values("away")
-    assert "127.0" not in str(it.value)
+    assert "127.0" not in str(raised.value)
 
 
 def test_a_case_has_a_limit(run: Run) -> None:
@@ -133,25 +133,25 @@ def test_an_answer_that_does_not_run_is_named() -> None:
 def test_cases_that_fail_at_once_do_not_disturb_the_next() -> None:
     cases = "def cases(answer):\n    def f():\n        raise NotImplementedError\n\n"
     cases += "    for number in range(40):\n        yield str(number), f\n"
-    for said in Ranks(limit=5, seconds=120.0).run(cases, ADD):
-        assert list(said.values()) == [{"unsolved": True}] * 40
+    for report in Ranks(limit=5, seconds=120.0).run(cases, ADD):
+        assert list(report.values()) == [{"unsolved": True}] * 40
 
 
 def alive(token: str) -> list[int]:
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            found += [int(path.parent.name)] if f"THIS_TEST={token}".encode() in path.read_bytes() else []
+            pids += [int(path.parent.name)] if f"THIS_TEST={token}".encode() in path.read_bytes() else []
         except OSError:
             continue
-    return found
+    return pids
 
 
 def test_nothing_is_left_of_processes_that_left_their_group(tmp_path: Path) -> None:
-    child = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], "
-    child += "start_new_session=True); open('up', 'w'); time.sleep(600)"
+    program = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], "
+    program += "start_new_session=True); open('up', 'w'); time.sleep(600)"
     token = str(os.getpid())
-    with started([[sys.executable, "-c", child]], [on_loopback({"THIS_TEST": token})], tmp_path) as processes:
+    with started([[sys.executable, "-c", program]], [on_loopback({"THIS_TEST": token})], tmp_path) as processes:
         while not (tmp_path / "up").exists():
             time.sleep(0.05)
         assert len(alive(token)) == 2

@@ -13,29 +13,35 @@ from torchbook.practice.exercise import ExerciseError
 
 
 def test_the_clone_s_exercises_are_on_the_shelf(repo: Path) -> None:
-    assert shelf.folders()["p01-x3"] == repo / "exercises" / "p01-x3-manual-indexing"
+    assert shelf.folders()["p01-x3"] == repo / "exercises" / "p01/x3-manual-indexing"
 
 
 def test_every_exercise_of_the_book_can_be_read(repo: Path) -> None:
-    read = shelf.shelf()
-    assert {found.folder for found in read.values()} == {
-        page.parent for page in (repo / "exercises").glob("*/exercise.md")
+    exercises = shelf.shelf()
+    assert {exercise.folder for exercise in exercises.values()} == {
+        page.parent for page in (repo / "exercises").glob("*/*/exercise.md")
     }
 
 
 def test_folders_of_one_s_own_come_first(write: Write, tmp_path: Path) -> None:
-    mine = write(None, "p01-x3-mine")
-    assert shelf.folders()["p01-x3"] == mine
-    other = tmp_path / "other" / "p01-x3-other"
-    other.mkdir(parents=True)
-    (other / "exercise.md").write_text(PAGE)
-    assert shelf.folders((other.parent,))["p01-x3"] == other
+    folder = write(None, "p01/x3-mine")
+    assert shelf.folders()["p01-x3"] == folder
+    extra = tmp_path / "other" / "p01/x3-other"
+    extra.mkdir(parents=True)
+    (extra / "exercise.md").write_text(PAGE)
+    assert shelf.folders((tmp_path / "other",))["p01-x3"] == extra
+
+
+def test_a_folder_without_its_chapter_s_is_refused(write: Write) -> None:
+    flat = write({"exercise.md": PAGE}, "p09-x1-a-sum", bare=True)
+    with pytest.raises(ExerciseError, match=r"lies in a folder <chapter>/x<n>-<slug>; move it to p09/x1-a-sum$"):
+        shelf.folders((flat.parent,))
 
 
 def test_the_environment_may_name_several_folders(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = write().parent
+    root = write().parents[1]
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv(shelf.ROOTS, f"{tmp_path / 'empty'}{os.pathsep}{root}")
     assert "p09-x1" in shelf.folders()
@@ -49,7 +55,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
 def test_a_wheel_s_edition_goes_before_what_lies_beside_the_package(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edition = write().parent
+    edition = write().parents[1]
     monkeypatch.delenv(shelf.ROOTS)
     monkeypatch.setattr(shelf, "EDITION", edition)
     assert list(shelf.folders()) == ["p09-x1"]

@@ -23,7 +23,7 @@ def exercise(write: Write) -> Path:
 
 
 def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(one) for one in arguments], env={"COLUMNS": "200"})
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
 
 
 @pytest.fixture
@@ -38,38 +38,38 @@ def check(file: Path, source: str, *options: object) -> Result:
 
 
 def test_solved_is_status_0_and_kept(file: Path) -> None:
-    done = check(file, GOOD)
-    assert done.exit_code == 0
-    assert "p09-x1 A sum: solved, 2 checks passed" in done.output
-    assert "`torchbook solution p09-x1`" in done.output
+    result = check(file, GOOD)
+    assert result.exit_code == 0
+    assert "p09-x1 A sum: solved, 2 checks passed" in result.output
+    assert "`torchbook solution p09-x1`" in result.output
     assert progress.read()[0]["p09-x1"].state == "solved"
 
 
 def test_not_yet_is_status_1_with_the_hint_as_a_command(file: Path) -> None:
-    done = check(file, "def add(a, b):\n    return a - b\n")
-    assert done.exit_code == 1
-    assert "Sum: a sum is the number of both together" in done.output
-    assert "Hint `torchbook hint p09-x1 1`: The sum is a difference" in done.output
+    result = check(file, "def add(a, b):\n    return a - b\n")
+    assert result.exit_code == 1
+    assert "Sum: a sum is the number of both together" in result.output
+    assert "Hint `torchbook hint p09-x1 1`: The sum is a difference" in result.output
 
 
 def test_a_name_that_is_missing_is_asked_for(file: Path) -> None:
-    done = check(file, "ad = 3\n")
-    assert done.exit_code == 1
-    assert "`add` is not defined here" in done.output
-    assert "There is `ad`" in done.output
+    result = check(file, "ad = 3\n")
+    assert result.exit_code == 1
+    assert "`add` is not defined here" in result.output
+    assert "There is `ad`" in result.output
 
 
 def test_a_file_that_raises_is_said_with_its_line_and_what_it_defined_is_checked(file: Path) -> None:
-    done = check(file, GOOD + "add[0]\n")
-    assert done.exit_code == 0
-    assert "my.py: TypeError: 'function' object is not subscriptable (line 3 of your code: add[0])" in done.output
+    result = check(file, GOOD + "add[0]\n")
+    assert result.exit_code == 0
+    assert "my.py: TypeError: 'function' object is not subscriptable (line 3 of your code: add[0])" in result.output
 
 
 def test_a_syntax_error_is_said(file: Path) -> None:
-    done = check(file, "def add(:\n")
-    assert done.exit_code == 1
-    assert "my.py: SyntaxError: " in done.output
-    assert "line 1" in done.output
+    result = check(file, "def add(:\n")
+    assert result.exit_code == 1
+    assert "my.py: SyntaxError: " in result.output
+    assert "line 1" in result.output
 
 
 @pytest.mark.parametrize(("body", "said"), [
@@ -77,20 +77,20 @@ def test_a_syntax_error_is_said(file: Path) -> None:
     ("import os; os._exit(0)", "your code ended Python (exit status 0)"),
 ])  # fmt: skip
 def test_code_that_ends_python_is_said(file: Path, body: str, said: str) -> None:
-    done = check(file, f"def add(a, b):\n    {body}\n")
-    assert done.exit_code == 1
-    assert f"p09-x1 A sum: no result, {said}" in done.output
+    result = check(file, f"def add(a, b):\n    {body}\n")
+    assert result.exit_code == 1
+    assert f"p09-x1 A sum: no result, {said}" in result.output
 
 
 def test_an_endless_loop_in_a_function_is_stopped(file: Path) -> None:
-    done = check(file, "def add(a, b):\n    while True: pass\n", "--patience", 0.1)
-    assert done.exit_code == 1
-    assert "Sum: not finished after 0.5 s" in done.output
+    result = check(file, "def add(a, b):\n    while True: pass\n", "--patience", 0.1)
+    assert result.exit_code == 1
+    assert "Sum: not finished after 0.5 s" in result.output
 
 
 def test_an_endless_loop_of_the_file_is_stopped(file: Path) -> None:
-    done = check(file, f"{GOOD}while True: pass\n", "--patience", 0.1)
-    assert "my.py itself was stopped after 6 s, before its checks." in done.output
+    result = check(file, f"{GOOD}while True: pass\n", "--patience", 0.1)
+    assert "my.py itself was stopped after 6 s, before its checks." in result.output
 
 
 def test_what_cannot_be_interrupted_is_killed_with_all_that_it_started(
@@ -106,8 +106,8 @@ open({str(child)!r}, "w").write(str(child.pid))
 while True: pass
 """
     monkeypatch.setattr(terminal, "FILE_SECONDS", 1.0)
-    done = check(file, source, "--patience", 0.5)
-    assert "no result, your code was stopped after 5 s" in done.output
+    result = check(file, source, "--patience", 0.5)
+    assert "no result, your code was stopped after 5 s" in result.output
     end = time.monotonic() + 20
     while Path(f"/proc/{child.read_text()}/cmdline").exists() and time.monotonic() < end:
         if not Path(f"/proc/{child.read_text()}/cmdline").read_bytes():
@@ -118,17 +118,17 @@ while True: pass
 
 def test_a_thread_that_never_ends_does_not_hold_up_the_result(file: Path) -> None:
     start = time.monotonic()
-    done = check(file, f"{GOOD}import threading\nthreading.Thread(target=threading.Event().wait).start()\n")
-    assert done.exit_code == 0
+    result = check(file, f"{GOOD}import threading\nthreading.Thread(target=threading.Event().wait).start()\n")
+    assert result.exit_code == 0
     assert time.monotonic() - start < 20
 
 
 def test_the_main_part_of_a_script_does_not_run_and_neighbours_can_be_imported(file: Path) -> None:
     file.with_name("neighbour.py").write_text("def plus(a, b):\n    return a + b\n")
     source = "from neighbour import plus as add\nif __name__ == '__main__':\n    raise SystemExit('main')\n"
-    done = check(file, source)
-    assert done.exit_code == 0
-    assert "main" not in done.output
+    result = check(file, source)
+    assert result.exit_code == 0
+    assert "main" not in result.output
 
 
 def test_a_check_inside_of_the_file_is_left_to_the_command(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -144,9 +144,9 @@ def test_a_check_inside_of_the_file_is_left_to_the_command(file: Path, capfd: py
 def notebook(file: Path, *cells: object) -> Path:
     """A notebook; a cell is code, or an entry as it is in the file."""
     entries = [cell if isinstance(cell, dict) else {"cell_type": "code", "source": cell} for cell in cells]
-    made = file.with_suffix(".ipynb")
-    made.write_text(json.dumps({"cells": entries, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
-    return made
+    path = file.with_suffix(".ipynb")
+    path.write_text(json.dumps({"cells": entries, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    return path
 
 
 def test_the_code_cells_of_a_notebook_are_checked(file: Path) -> None:
@@ -162,15 +162,15 @@ def test_magics_are_left_out_and_their_lines_kept(file: Path) -> None:
         "?len",
         "%pip install x\n\ndef add(a, b):\n    return a + b + 1 / 0\n",
     ]
-    done = call("check", "p09-x1", notebook(file, *cells))
-    assert "ZeroDivisionError: division by zero (line 4 of your code: return a + b + 1 / 0)" in done.output
-    assert "cell" not in done.output
+    result = call("check", "p09-x1", notebook(file, *cells))
+    assert "ZeroDivisionError: division by zero (line 4 of your code: return a + b + 1 / 0)" in result.output
+    assert "cell" not in result.output
 
 
 def test_a_cell_that_raises_is_named_and_the_others_run(file: Path) -> None:
-    done = call("check", "p09-x1", notebook(file, "1 / 0", GOOD))
-    assert done.exit_code == 0
-    assert "cell 1: ZeroDivisionError" in done.output
+    result = call("check", "p09-x1", notebook(file, "1 / 0", GOOD))
+    assert result.exit_code == 0
+    assert "cell 1: ZeroDivisionError" in result.output
 
 
 def test_source_of_a_notebook_is_found(file: Path, write: Write) -> None:
@@ -195,26 +195,26 @@ def test_source_of_a_notebook_is_found(file: Path, write: Write) -> None:
 def test_a_file_that_is_none_is_status_2(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    done = call("check", "p09-x1", tmp_path / name)
-    assert done.exit_code == 2
-    assert said in done.stderr
+    result = call("check", "p09-x1", tmp_path / name)
+    assert result.exit_code == 2
+    assert said in result.stderr
 
 
 def test_an_unknown_exercise_is_status_2(file: Path) -> None:
-    done = call("check", "p09-x11", file)
-    assert done.exit_code == 2
-    assert "no exercise 'p09-x11'; did you mean p09-x1" in done.stderr
+    result = call("check", "p09-x11", file)
+    assert result.exit_code == 2
+    assert "no exercise 'p09-x11'; did you mean p09-x1" in result.stderr
 
 
 # The other commands.
 
 
 def test_the_list_of_a_chapter() -> None:
-    done = call("exercises", "--chapter", "own")
-    assert done.exit_code == 0
-    (row,) = (line for line in done.output.splitlines() if "p09-x1" in line)
+    result = call("exercises", "--chapter", "own")
+    assert result.exit_code == 0
+    (row,) = (line for line in result.output.splitlines() if "p09-x1" in line)
     assert row.split() == ["p09-x1", "A", "sum", "1", "of", "5", "5", "new"]
-    assert "p01-x3" not in done.output
+    assert "p01-x3" not in result.output
 
 
 def test_the_list_of_what_is_to_do(file: Path) -> None:
@@ -225,17 +225,17 @@ def test_the_list_of_what_is_to_do(file: Path) -> None:
 
 def test_the_list_says_that_an_exercise_is_malformed(write: Write) -> None:
     write({"exercise.md": "nothing"})
-    done = call("exercises")
-    assert done.exit_code == 2
-    assert "exercises/p09-x1-a-sum/exercise.md:1: front matter" in done.stderr
+    result = call("exercises")
+    assert result.exit_code == 2
+    assert "exercises/p09/x1-a-sum/exercise.md:1: the front matter is missing" in result.stderr
 
 
 def test_the_list_says_that_progress_was_damaged(progress_file: Path) -> None:
     progress_file.parent.mkdir()
     progress_file.write_text("{")
-    done = call("exercises")
-    assert done.exit_code == 0
-    assert "the file was damaged" in done.stderr
+    result = call("exercises")
+    assert result.exit_code == 0
+    assert "the file was damaged" in result.stderr
 
 
 def test_hints_in_a_terminal() -> None:

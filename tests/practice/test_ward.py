@@ -29,8 +29,8 @@ def test_the_list_is_long_enough_for_guessing_to_be_work() -> None:
 
 
 def test_no_two_diseases_and_no_two_patients_have_the_same_digest() -> None:
-    found = {ward.digest(f"ward-x{n}", name) for n in range(1, 15) for name in ward.DISEASES}
-    assert len(found) == 14 * len(ward.DISEASES)
+    digests = {ward.digest(f"ward-x{n}", name) for n in range(1, 15) for name in ward.DISEASES}
+    assert len(digests) == 14 * len(ward.DISEASES)
 
 
 @pytest.mark.parametrize("answer", ["overflow", " Overflow\n", "OVERFLOW"])
@@ -81,5 +81,5 @@ def test_a_stub_stays_unsolved() -> None:
 
 def test_the_standard_library_is_enough() -> None:
     code = Path(ward.__file__).read_text(encoding="utf-8")
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    completed = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (completed.returncode, completed.stderr) == (0, "")

@@ -1,6 +1,6 @@
 """The wheel: what it holds of the exercises, and that it works where there is no clone.
 
-It holds the whole package, which is the tools, and the learner's edition of every exercise for everyone: statement,
+It holds the whole of `torchbook/`, and the learner's edition of every exercise for everyone: statement,
 hints, solution and public checks. It holds no hidden check, no wrong answer, no variant and no instructor's exercise.
 """
 
@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -37,9 +42,9 @@ def tree(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret = {name: text.replace("p09-x1", "p09-x7").replace("stars: 1", "audience: instructor\nstars: 1")
               for name, text in files.items()}  # fmt: skip
     for folder, content in (
-        ("p09-x1-a-sum", files),
-        ("p09-x2-a-quiz", {"exercise.md": QUIZ}),
-        ("p09-x7-secret", secret),
+        ("p09/x1-a-sum", files),
+        ("p09/x2-a-quiz", {"exercise.md": QUIZ}),
+        ("p09/x7-secret", secret),
     ):
         for name, text in content.items():
             (root / "exercises" / folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -48,20 +53,29 @@ def tree(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of a wheel by their names in it."""
-    made = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(made)]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (path,) = made.glob("*.whl")
-    with zipfile.ZipFile(path) as archive:
+def wheel_file(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel, built."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    build = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    assert build.returncode == 0, build.stdout + build.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(wheel_file: Path) -> dict[str, bytes]:
+    """The files of the wheel by their names in it."""
+    with zipfile.ZipFile(wheel_file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.fixture(scope="module")
 def exercises(tree: Path) -> dict[str, Exercise]:
-    return {page.parent.name: load(page.parent) for page in sorted((tree / "exercises").glob("*/exercise.md"))}
+    root = tree / "exercises"
+    return {
+        page.parent.relative_to(root).as_posix(): load(page.parent) for page in sorted(root.glob("*/*/exercise.md"))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +89,8 @@ def test_the_edition_has_these_files_and_no_others(edition: dict[str, str], exer
     expected = {
         f"{folder}/{name}"
         for folder, exercise in exercises.items()
-        if exercise.audience == "everyone"
-        for name in files[exercise.kind]
+        if exercise.contract.audience == "everyone"
+        for name in files[exercise.contract.kind]
     }
     assert set(edition) == expected
 
@@ -84,14 +98,14 @@ def test_the_edition_has_these_files_and_no_others(edition: dict[str, str], exer
 def test_statement_solution_and_public_checks_are_the_source_s(
     edition: dict[str, str], exercises: dict[str, Exercise]
 ) -> None:
-    found = exercises["p01-x3-manual-indexing"]
-    assert found.statement in edition["p01-x3-manual-indexing/exercise.md"]
-    assert edition["p01-x3-manual-indexing/solution.py"] == found.solution
-    assert edition["p01-x3-manual-indexing/checks.py"] == found.public_checks
+    exercise = exercises["p01/x3-manual-indexing"]
+    assert exercise.statement in edition["p01/x3-manual-indexing/exercise.md"]
+    assert edition["p01/x3-manual-indexing/solution.py"] == exercise.solution
+    assert edition["p01/x3-manual-indexing/checks.py"] == exercise.public_checks
 
 
 def test_hints_keep_their_public_checks(edition: dict[str, str]) -> None:
-    page = edition["p01-x3-manual-indexing/exercise.md"].splitlines()
+    page = edition["p01/x3-manual-indexing/exercise.md"].splitlines()
     assert "## Hint: The numbers are right for contiguous tensors, wrong for transposed ones {test_transposed}" in page
     assert "## Hint: A negative index gives a place before the beginning {test_negative, test_out_of_range}" in page
 
@@ -108,8 +122,9 @@ def secret_lines(exercise: Exercise) -> set[str]:
         for node in hidden(exercise)
         for line in exercise.checks.splitlines()[node.lineno - 1 : node.end_lineno]
     }
-    if exercise.kind == "code":  # a quiz's wrong answers are its options, which the page shows
+    if exercise.contract.kind == "code":  # a quiz's wrong answers are its options, which the page shows
         lines |= {line.strip() for wrong in exercise.wrong for line in wrong.source.splitlines()}
+        lines |= {wrong.misconception for wrong in exercise.wrong}
     public = exercise.public_checks + exercise.solution + exercise.statement
     return {line for line in lines if len(line) > 3 and line not in public}
 
@@ -131,9 +146,9 @@ def test_nowhere_in_the_wheel_is_a_hidden_check_or_a_wrong_answer(
     wheel: dict[str, bytes], exercises: dict[str, Exercise]
 ) -> None:
     names = {node.name for exercise in exercises.values() for node in hidden(exercise)}
-    shown = "".join(exercise.public_checks + exercise.solution for exercise in exercises.values())
+    public = "".join(exercise.public_checks + exercise.solution for exercise in exercises.values())
     lines = {line for exercise in exercises.values() for line in secret_lines(exercise)}
-    lines = {line for line in lines if len(line) >= OWN_WORDS and line not in shown}
+    lines = {line for line in lines if len(line) >= OWN_WORDS and line not in public}
     assert len(names | lines) > 20
     assert [(name, secret) for name, content in wheel.items() for secret in held(content, names, lines)] == []
 
@@ -142,9 +157,9 @@ def held(content: bytes, names: set[str], lines: set[str]) -> set[str]:
     """Which of the names and of the lines, of `OWN_WORDS` or more, are in a file; one pass over it for the lines."""
     text = content.decode(errors="replace")
     beginnings = {line[:OWN_WORDS] for line in lines}
-    known = {part for n in range(len(text)) if (part := text[n : n + OWN_WORDS]) in beginnings}
-    near = {line for line in lines if line[:OWN_WORDS] in known}
-    return {secret for secret in names | near if secret in text}
+    present = {window for n in range(len(text)) if (window := text[n : n + OWN_WORDS]) in beginnings}
+    candidates = {line for line in lines if line[:OWN_WORDS] in present}
+    return {secret for secret in names | candidates if secret in text}
 
 
 def test_a_hidden_line_would_be_found() -> None:
@@ -154,48 +169,177 @@ def test_a_hidden_line_would_be_found() -> None:
 
 
 def test_nowhere_in_the_wheel_is_an_instructor_s_exercise_or_a_variant(wheel: dict[str, bytes], tree: Path) -> None:
-    variants = [path.name.encode() for path in tree.glob("exercises/*/variants/*")]
+    variants = [path.name.encode() for path in tree.glob("exercises/*/*/variants/*")]
     assert b"which-indices" in variants
     for secret in (b"p09-x7", b"A sum in a variant", b"which-indices", b"def indices_at"):
         assert [name for name, content in wheel.items() if secret in content or secret in name.encode()] == []
 
 
-def test_the_wheel_holds_package_and_edition_and_nothing_else(wheel: dict[str, bytes]) -> None:
-    assert {name.split("/")[0].split("-")[0] for name in wheel} == {"torchbook"}
-    assert "torchbook/course/__init__.py" in wheel
-    assert "torchbook/press/__init__.py" in wheel
+def test_the_wheel_holds_package_and_edition_and_nothing_else(wheel: dict[str, bytes], tree: Path) -> None:
+    package = {path.relative_to(tree).as_posix() for path in (tree / "torchbook").rglob("*") if path.is_file()}
+    names = {name for name in wheel if not name.startswith(EDITION) and ".dist-info/" not in name}
+    assert names == package
 
 
 def test_nothing_is_written_into_the_sources(wheel: dict[str, bytes], tree: Path) -> None:
     assert not (tree / EDITION).exists()
 
 
-# Where there is no clone.
+# Where there is no clone: an environment in which the wheel was installed, with what it asks for, and nothing else.
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment with the wheel, and a folder to work in."""
+
+    python: Path
+    home: Path
+
+    @property
+    def edition(self) -> Path:
+        (packages,) = self.python.parents[1].glob("lib/python*/site-packages")
+        return packages / EDITION
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, without a network where the system can cut it."""
+        variables = {"PATH": os.defpath, "HOME": str(self.home), "COLUMNS": "200"}
+        program = str(self.python.with_name(command[0]))
+        return subprocess.run(
+            [*without_network(), program, *command[1:]],
+            cwd=self.home, env=variables, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+
+    def torchbook(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run("torchbook", *arguments)
+
+    def answer(self, source: str) -> str:
+        (self.home / "answer.py").write_text(source)
+        return "answer.py"
+
+
+@cache
+def without_network() -> tuple[str, ...]:
+    """What a command begins with, so that it has no network; nothing where the system knows no way."""
+    prefix = ("unshare", "--map-root-user", "--net")
+    try:
+        works = subprocess.run([*prefix, "true"], capture_output=True).returncode == 0
+    except OSError:
+        works = False
+    return prefix if works else ()
+
+
+def install(folder: Path, wheel_file: Path, repo: Path) -> Installed:
+    """A new environment with the wheel, in the locked versions: from uv's cache, and what that lacks from the index."""
+    uv = [sys.executable, "-m", "uv"]
+    python = folder / "env" / "bin" / "python"
+    options = ["--quiet", "--python", str(python), "--constraint", str(repo / "requirements.txt"), str(wheel_file)]
+    subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder / "env")], check=True)
+    if subprocess.run([*uv, "pip", "install", "--offline", *options], capture_output=True).returncode:
+        subprocess.run([*uv, "pip", "install", *options], check=True)
+    (folder / "home").mkdir()
+    return Installed(python, folder / "home")
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's files, as an installer lays them out."""
-    target = tmp_path_factory.mktemp("installed")
-    for name, content in wheel.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(content)
-    return target
+def installed(wheel_file: Path, repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """With the wheel alone, as `pip install torchbook` leaves it."""
+    return install(tmp_path_factory.mktemp("installed"), wheel_file, repo)
 
 
-def run(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python with the installed package before all others, in a folder of its own."""
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "PYTHONPATH": str(installed),
-        "TORCHBOOK_PROGRESS": str(folder / "p.json"),
-        "HOME": str(folder),
-    }
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+@pytest.fixture(scope="module")
+def beside_torch(wheel_file: Path, repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """With torch as well, and all else that is here; what the environment has itself comes first."""
+    environment = install(tmp_path_factory.mktemp("beside"), wheel_file, repo)
+    (packages,) = environment.python.parents[1].glob("lib/python*/site-packages")
+    (packages / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return environment
 
 
-def test_a_check_runs_without_a_clone(installed: Path, tmp_path: Path) -> None:
+def test_the_environment_has_no_network(installed: Installed) -> None:
+    if not without_network():
+        pytest.skip(reason="this system cuts no network from a process")
+    interfaces = installed.run("python", "-c", "import socket; print(*dict(socket.if_nameindex()).values())")
+    assert interfaces.stdout.split() == ["lo"]
+
+
+def test_pip_installs_neither_torch_nor_the_tools_of_a_clone(installed: Installed) -> None:
+    program = """
+import importlib.util
+print([name for name in {names} if importlib.util.find_spec(name)])
+"""
+    tools = ["torchbook_press", "torchbook_course", "torchbook_proofs", "tests"]
+    names = ["torchbook", "torch", "torchvision", "papermill", "sphinx", "nbgrader", "pytest", *tools]
+    assert installed.run("python", "-c", program.format(names=names)).stdout == "['torchbook']\n"
+
+
+def test_the_exercises_are_listed(installed: Installed, exercises: dict[str, Exercise]) -> None:
+    listing = installed.torchbook("exercises")
+    assert listing.returncode == 0, listing.stderr
+    ids = [exercise.id for exercise in exercises.values() if exercise.contract.audience == "everyone"]
+    assert [exercise_id for exercise_id in ids if f" {exercise_id} " not in listing.stdout] == []
+
+
+def test_a_hint_is_shown(installed: Installed, exercises: dict[str, Exercise]) -> None:
+    hint = installed.torchbook("hint", "p01-x3", "1")
+    assert hint.returncode == 0, hint.stderr
+    assert exercises["p01/x3-manual-indexing"].hints[0].symptom in hint.stdout
+
+
+def test_a_solution_is_shown(installed: Installed) -> None:
+    solution = installed.torchbook("solution", "p09-x1")
+    assert solution.returncode == 0, solution.stderr
+    assert "return a + b" in solution.stdout
+
+
+@pytest.mark.parametrize(("operator", "status", "words"), [
+    ("+", 0, "p09-x1 A sum: solved, 2 checks passed"),
+    ("-", 1, "Sum: a sum is the number of both together"),
+])  # fmt: skip
+def test_a_check_that_needs_no_torch_runs_without_it(
+    installed: Installed, operator: str, status: int, words: str
+) -> None:
+    check = installed.torchbook("check", "p09-x1", installed.answer(f"def add(a, b):\n    return a {operator} b\n"))
+    assert (check.returncode, check.stderr) == (status, "")
+    assert words in check.stdout
+
+
+def test_a_check_that_needs_torch_says_in_a_line_what_to_do(installed: Installed) -> None:
+    check = installed.torchbook("check", "p01-x3", installed.answer("import torch\n"))
+    assert (check.returncode, check.stdout) == (2, "")
+    assert check.stderr == "error PyTorch is not installed here: pip install torch\n"
+
+
+def test_in_python_the_same_is_said(installed: Installed) -> None:
+    check = installed.run("python", "-c", "from torchbook.practice import check\nassert not check('p01-x3')")
+    assert check.returncode == 0, check.stderr
+    assert "Nothing was checked: PyTorch is not installed here: pip install torch" in check.stdout
+
+
+@pytest.mark.parametrize("command", ["book", "course"])
+def test_a_command_of_a_clone_is_said_to_be_one(installed: Installed, command: str) -> None:
+    refusal = installed.torchbook(command)
+    assert refusal.returncode == 2
+    words = " ".join(re.sub("[│╭╰╮╯─]", " ", refusal.stderr).split())
+    assert f"`torchbook {command}` is not among the commands of the installed package: " in words
+    assert {"check", "exercises", "hint", "solution"} <= set(re.findall(r"\w+", words))
+    assert "come with a clone of its repository: `make setup` there" in words
+
+
+def test_the_reference_is_solved_beside_torch(beside_torch: Installed, exercises: dict[str, Exercise]) -> None:
+    reference = exercises["p01/x3-manual-indexing"].reference
+    check = beside_torch.torchbook("check", "p01-x3", beside_torch.answer(reference))
+    assert (check.returncode, check.stderr) == (0, "")
+    assert "p01-x3 Manual indexing: solved, 7 checks passed" in check.stdout
+
+
+def test_a_wrong_answer_is_refused_beside_torch(beside_torch: Installed, exercises: dict[str, Exercise]) -> None:
+    wrong = exercises["p01/x3-manual-indexing"].wrong[0]
+    check = beside_torch.torchbook("check", "p01-x3", beside_torch.answer(wrong.source))
+    assert (check.returncode, check.stderr) == (1, "")
+    assert "  refused " in check.stdout
+
+
+def test_a_check_runs_in_python(beside_torch: Installed) -> None:
     program = """
 import torchbook
 from torchbook.practice import check, hint, reference, solution
@@ -207,24 +351,16 @@ assert check("p09-x2")
 place = measured_place = lambda *a: 0
 assert not check("p01-x3")
 """
-    done = run(installed, tmp_path, "-c", program)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(installed))
-    assert 'Hint `hint("p01-x3"' in done.stdout or '5 hints: `hint("p01-x3")`' in done.stdout
+    check = beside_torch.run("python", "-c", program)
+    assert check.returncode == 0, check.stderr
+    assert check.stdout.startswith(str(beside_torch.edition.parents[2]))
+    assert 'Hint `hint("p01-x3"' in check.stdout or '5 hints: `hint("p01-x3")`' in check.stdout
 
 
-def test_the_command_runs_without_a_clone(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "my.py").write_text("def add(a, b):\n    return a - b\n")
-    done = run(installed, tmp_path, "-m", "torchbook", "check", "p09-x1", "my.py")
-    assert done.returncode == 1, done.stderr
-    assert "Sum: a sum is the number of both together" in done.stdout
-    assert "p01-x3" in run(installed, tmp_path, "-m", "torchbook", "exercises").stdout
-
-
-def test_every_exercise_of_the_edition_can_be_read(installed: Path, exercises: dict[str, Exercise]) -> None:
-    read = [load(page.parent) for page in (installed / EDITION).glob("*/exercise.md")]
-    assert {found.edition for found in read} == {"learner"}
-    assert len(read) == sum(exercise.audience == "everyone" for exercise in exercises.values())
+def test_every_exercise_of_the_edition_can_be_read(installed: Installed, exercises: dict[str, Exercise]) -> None:
+    loaded = [load(page.parent) for page in installed.edition.glob("*/*/exercise.md")]
+    assert {exercise.edition for exercise in loaded} == {"learner"}
+    assert len(loaded) == sum(exercise.contract.audience == "everyone" for exercise in exercises.values())
 
 
 # The hook.
@@ -258,9 +394,9 @@ def test_an_incomplete_tree_is_no_wheel(hook: ModuleType, tmp_path: Path) -> Non
 
 
 def test_an_editable_install_uses_the_clone_s_exercises(hook: ModuleType, repo: Path) -> None:
-    built: dict[str, dict[str, str]] = {"force_include": {}}
-    hook.EditionHook(str(repo), {}, None, None, "", "wheel").initialize("editable", built)
-    assert built == {"force_include": {}}
+    build_data: dict[str, dict[str, str]] = {"force_include": {}}
+    hook.EditionHook(str(repo), {}, None, None, "", "wheel").initialize("editable", build_data)
+    assert build_data == {"force_include": {}}
     assert shelf.roots() == (repo / "exercises",)
 
 
@@ -275,6 +411,6 @@ hatch_build.write_edition(Path({str(tree)!r}), Path("edition"))
 foreign = {{name.split(".")[0] for name in sys.modules}} & {{"IPython", "torch", "platformdirs", "filelock", "rich"}}
 assert not foreign, foreign
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "edition" / "p01-x3-manual-indexing" / "checks.py").is_file()
+    completed = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert (tmp_path / "edition" / "p01/x3-manual-indexing" / "checks.py").is_file()

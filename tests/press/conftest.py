@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from torchbook.cli import app
+from torchbook_proofs.store import FOLDER as PROOFS
 
 FRONT = """\
 ---
@@ -40,7 +42,7 @@ _PRINT = """\
 import sys
 from pathlib import Path
 
-from torchbook.press import build
+from torchbook_press import build
 
 sys.exit(build.html(Path(sys.argv[1])))
 """
@@ -111,9 +113,18 @@ def small_book(root: Path, repo: Path) -> Book:
     return Book(root)
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _no_kept_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The runs of these small books are not kept with those of the book, and none of them is taken from there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PROOFS, str(tmp_path_factory.mktemp("proofs")))
+        yield
+
+
 @pytest.fixture
-def book(tmp_path: Path, repo: Path) -> Book:
-    """A small book that a test may change."""
+def book(tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
+    """A small book that a test may change, with kept runs of its own."""
+    monkeypatch.setenv(PROOFS, str(tmp_path / "proofs"))
     return small_book(tmp_path, repo)
 
 
@@ -154,7 +165,18 @@ def test_hidden_many(add, reference, seed):
     for kangaroo in range(seed, seed + 20):
         assert add(kangaroo, seed) == reference.add(kangaroo, seed), "wrong for other numbers"
 """,
-    "wrong/times.py": "# test_sum: multiplies them like rabbits\ndef add(a, b):\n    return a * b * 1 * 1 * 1\n",
+    "wrong.md": """\
+# Wrong answers
+
+## times {test_sum}
+
+multiplies them like rabbits
+
+```diff
+-    return a + b
++    return a * b * 1 * 1 * 1
+```
+""",
     "wrong/three.py": """\
 # test_hidden_many: knows one case only
 def add(a, b):
@@ -243,7 +265,7 @@ def write_self_test(folder: Path, *changes: tuple[str, str]) -> None:
     text = _SELF_TEST.replace("page: ", "page: book/")
     for change in changes:
         text = text.replace(*change)
-    path = folder / "t01-x3-known" / "exercise.md"
+    path = folder / "t01/x3-known" / "exercise.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
@@ -259,7 +281,7 @@ _PRIVATE = {
 
 def write_exercises(folder: Path) -> None:
     """A code exercise t01-x1, a quiz t01-x2, and t01-x9, which is for instructors alone."""
-    for name, files in (("t01-x1-add", _CODE), ("t01-x2-words", _QUIZ), ("t01-x9-secret", _PRIVATE)):
+    for name, files in (("t01/x1-add", _CODE), ("t01/x2-words", _QUIZ), ("t01/x9-secret", _PRIVATE)):
         for file, text in files.items():
             path = folder / name / file
             path.parent.mkdir(parents=True, exist_ok=True)

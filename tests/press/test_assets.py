@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchbook.press.site.assets import trimmed
+from torchbook_press.site.assets import trimmed
 
 WORDS = {"card", "show", "nav-link"}
 

@@ -12,8 +12,8 @@ import yaml
 from typer.testing import CliRunner
 
 from torchbook.cli import app
-from torchbook.press.ship import bundle
-from torchbook.press.ship.environment import SOURCE, ShipError
+from torchbook_press.ship import bundle
+from torchbook_press.ship.environment import SOURCE, ShipError
 
 
 @pytest.fixture

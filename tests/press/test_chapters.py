@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from torchbook.press.chapters import ChapterError, chapters, pages
+from torchbook_press.chapters import ChapterError, chapters, pages
 
 from .conftest import Book, cell
 

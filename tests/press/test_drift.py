@@ -18,11 +18,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from torchbook.cli import app
-from torchbook.press.chapters import chapters
-from torchbook.press.ship import drift, environment, inside, skips, tables
-from torchbook.press.ship.drift import How, Wanted
-from torchbook.press.ship.environment import Environment, ShipError
-from torchbook.press.ship.skips import Skip
+from torchbook_press.chapters import chapters
+from torchbook_press.ship import comparison, drift, environment, inside, skips
+from torchbook_press.ship.drift import How, Wanted
+from torchbook_press.ship.environment import Environment, ShipError
+from torchbook_press.ship.skips import Skip
 
 from .conftest import Book, cell
 
@@ -31,7 +31,7 @@ FUTURE, PAST = datetime.date(2999, 1, 1), datetime.date(2001, 1, 1)
 
 
 def in_environment(book: Book, *given: Skip, unfit: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return drift.in_environment(book.root, chapters(book.root), HERE, Wanted(), How(), given, unfit)
+    return drift.in_environment(book.root, chapters(book.root), HERE, Wanted(), How(jobs=1), given, unfit)
 
 
 def skip(expires: datetime.date, **versions: str) -> Skip:
@@ -54,8 +54,8 @@ def test_deprecations_in_cells_are_failures_with_line_and_cell(book: Book) -> No
     book.chapter("old", cell("1"), cell(WARN.format("use the other", "FutureWarning")), cell("1 / 0"))
     report = in_environment(book)
     new, old = report["chapters"]
-    assert new["status"] == tables.PASSED
-    assert tables.place(old) == "book/old.md:27: cell 3: FutureWarning: use the other"
+    assert new["status"] == comparison.PASSED
+    assert comparison.place(old) == "book/old.md:27: cell 3: FutureWarning: use the other"
     (kept,) = (book.root / "executed" / "_drift").iterdir()
     assert (kept / "book" / "new.ipynb").is_file()
     assert (report["error"], re.match(r"torch \S+, Python 3\.\d+$", report["label"]) is not None) == ("", True)
@@ -248,8 +248,8 @@ def test_an_environment_that_cannot_be_made_is_a_column_of_its_own(book: Book, m
     monkeypatch.setattr(drift, "build", broken)
     book.chapter("one", cell("1"))
     report = drift.drift(book.root, chapters(book.root), Wanted(), How(), Console(file=io.StringIO()))
-    assert tables.failed([report])
-    assert "no environment: uv pip install: no solution" in tables.table([report])
+    assert comparison.failed([report])
+    assert "no environment: uv pip install: no solution" in comparison.table([report])
     assert json.loads((book.root / "_build/drift" / Wanted().slug / "drift.json").read_text()) == report
 
 
@@ -296,7 +296,7 @@ def test_columns_stand_side_by_side_with_plain_python(tmp_path: Path, repo: Path
     paths = [tmp_path / f"{number}.json" for number in range(2)]
     for path, column in zip(paths, reversed(COLUMNS), strict=True):
         path.write_text(json.dumps(column))
-    command = [sys.executable, "-I", str(repo / "torchbook/press/ship/tables.py"), *map(str, paths)]
+    command = [sys.executable, "-I", str(repo / "torchbook_press/ship/comparison.py"), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (1, TABLE, "")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -11,12 +9,11 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from torchbook.practice.quiz import SITE
-from torchbook.press.build import html
-from torchbook.press.chapters import chapters
-from torchbook.press.key import PACKAGE, run_key
-from torchbook.press.site.launch import notebook
-from torchbook.press.site.patterns import is_common
-from torchbook.press.site.plain import split
+from torchbook_press.build import html
+from torchbook_press.chapters import chapters
+from torchbook_press.site.launch import notebook
+from torchbook_press.site.patterns import is_common
+from torchbook_press.site.plain import split
 
 from .conftest import Book, cell, small_book, write_exercises, write_self_test
 
@@ -169,7 +166,7 @@ def test_what_to_read_in_the_book_is_a_relative_link(result: Tag) -> None:
 
 def test_an_edited_exercise_is_on_the_page_of_the_next_build(built: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHBOOK_EXERCISES", str(built.root / "own"))
-    path = built.root / "own" / "t01-x2-words" / "exercise.md"
+    path = built.root / "own" / "t01/x2-words" / "exercise.md"
     path.write_text(path.read_text().replace("Two short ones.", "Use your head."))
     assert html(built.root) == 0
     assert "Use your head." in built.html("blocks")
@@ -183,7 +180,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
     """What the build of a book full of mistakes says."""
     root = tmp_path_factory.mktemp("mistakes")
     write_exercises(root / "own")
-    quiz = root / "own" / "t01-x2-words" / "exercise.md"
+    quiz = root / "own" / "t01/x2-words" / "exercise.md"
     quiz.write_text(quiz.read_text().replace('accept: ["len', 'accept: ["(?P<name>len|x)", "len'))
     write_self_test(
         root / "own", ("page: book/blocks", "page: book/gone"), ("page: book/all", "page: book/once, section: nowhere")
@@ -208,7 +205,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
         "book/unknown.md:3: ERROR: no exercise 't01-x8'; did you mean t01-x",
         "book/private.md:5: ERROR: exercise 't01-x9' is for instructors alone",
         "book/twice.md:5: WARNING: exercise t01-x1 is at book/once.md:3 already",
-        "book/pattern.md:3: ERROR: t01-x2-words/exercise.md: word: a browser may read '(?P<name>len|x)'",
+        "book/pattern.md:3: ERROR: own/t01/x2-words/exercise.md: word: a browser may read '(?P<name>len|x)'",
         "book/dead.md:5: WARNING: exercise t01-x3 says to read 'Blocks, its `last` section', but there is no page",
         "book/dead.md:5: WARNING: exercise t01-x3 says to read 'All', but book/once has no section 'nowhere'",
     ],
@@ -304,50 +301,3 @@ def test_neighbouring_exercises_leave_no_empty_cell(book: Book, folder: Path) ->
 )
 def test_markdown_is_cut_at_its_exercises(text: str, parts: list[tuple[str, str]]) -> None:
     assert split(text, "exercise") == parts
-
-
-# The run key.
-
-
-def key(book: Book, package: Path = PACKAGE) -> str:
-    (chapter,) = chapters(book.root)
-    return run_key(chapter, dict(PARAMETERS), "cpu", package)
-
-
-USES = "from torchbook.practice import reference\nadd = reference('t01-x1').add"
-
-
-@pytest.mark.parametrize(
-    ("file", "changes"),
-    [
-        ("t01-x1-add/solution.py", True),
-        ("t01-x1-add/checks.py", True),
-        ("t01-x1-add/wrong/three.py", False),
-        ("t01-x2-words/exercise.md", False),
-    ],
-)
-def test_exercise_that_a_cell_names_is_in_the_key(book: Book, folder: Path, file: str, changes: bool) -> None:
-    book.chapter("one", cell(USES))
-    before = key(book)
-    (folder / file).write_text((folder / file).read_text() + "\n# changed\n")
-    assert (key(book) != before) is changes
-
-
-@pytest.mark.parametrize(("code", "changes"), [(USES, True), ("print('t01-x1')", False)], ids=["uses", "only says"])
-def test_practice_is_in_the_key_of_chapters_that_use_it(
-    book: Book, folder: Path, tmp_path: Path, code: str, changes: bool
-) -> None:
-    book.chapter("one", cell(code))
-    package = tmp_path / "torchbook"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    before = key(book, package)
-    (package / "practice" / "harness.py").write_text("# changed\n")
-    assert (key(book, package) != before) is changes
-
-
-def test_nothing_else_that_chapters_import_leads_to_practice() -> None:
-    """Else a chapter's outputs could depend on it unseen."""
-    rooms = ("practice", "course", "press", "cli.py")
-    files = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(rooms)]
-    assert files
-    assert [path.name for path in files if re.search(r"torchbook(\.| import .*\b)practice", path.read_text())] == []

@@ -9,8 +9,8 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from tests.press.conftest import small_book
-from torchbook.press.build import html
-from torchbook.press.site.glossary import pattern_of
+from torchbook_press.build import html
+from torchbook_press.site.glossary import pattern_of
 
 GLOSSARY = """# Glossary
 

@@ -1,23 +1,24 @@
-"""The run key changes with everything an output depends on, and with nothing else."""
+"""What is known before a run changes its key where an output depends on it, and nowhere else.
 
-import shutil
+What the run reads is in `tests/proofs/test_runs.py`.
+"""
+
 from pathlib import Path
 
 import pytest
 
 from torchbook import data
-from torchbook.press import key as key_module
-from torchbook.press.chapters import chapters
-from torchbook.press.key import PACKAGE, package_digest, run_key
+from torchbook_press.chapters import chapters
+from torchbook_press.key import declared, run_key
 
 from .conftest import Book, cell
 
 PARAMETERS = {"DEVICE": "cpu", "FAST": False, "SEED": 0}
 
 
-def key(book: Book, parameters: dict[str, object] = PARAMETERS, lane: str = "cpu", package: Path = PACKAGE) -> str:
+def key(book: Book, parameters: dict[str, object] = PARAMETERS, lane: str = "cpu") -> str:
     (chapter,) = chapters(book.root)
-    return run_key(chapter, dict(parameters), lane, package)
+    return run_key(declared(chapter, parameters, lane))
 
 
 @pytest.fixture
@@ -58,36 +59,12 @@ def test_parameters_and_lane_change_the_key(book: Book, source: Path) -> None:
     assert len(keys) == 3
 
 
-def test_lock_file_changes_the_key(book: Book, source: Path) -> None:
+def test_who_runs_it_with_other_warnings_has_another_key(
+    book: Book, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = key(book)
-    (book.root / "requirements.txt").write_text("torch==2.14.0\n")
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
     assert key(book) != before
-
-
-def test_installed_versions_change_the_key(book: Book, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = key(book)
-    monkeypatch.setattr(key_module, "environment", lambda: {"torch": "2.11.0"})
-    assert key(book) != before
-
-
-@pytest.mark.parametrize(
-    ("file", "changes"),
-    [
-        ("runtime.py", True),
-        ("press/normal.py", True),
-        ("press/site/stamp.py", False),
-        ("press/paper/pdf.py", False),
-        ("press/ship/drift.py", False),
-        ("cli.py", False),
-    ],
-)
-def test_the_package_counts_where_chapters_can_see_it(tmp_path: Path, file: str, changes: bool) -> None:
-    package = tmp_path / "torchbook"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    before = package_digest(package)
-    package_digest.cache_clear()
-    (package / file).write_text((package / file).read_text() + "\n# changed\n")
-    assert (package_digest(package) != before) is changes
 
 
 def test_data_changes_the_key(book: Book, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,5 +82,5 @@ def test_which_cells_the_cpu_leaves_out_counts_there(book: Book, lane: str, chan
     keys = set()
     for tags in (("device",), ("gpu-only",)):
         book.chapter("one", cell("1", *tags))
-        keys.add(run_key(*chapters(book.root), {}, lane))
+        keys.add(key(book, lane=lane))
     assert (len(keys) == 2) is changes

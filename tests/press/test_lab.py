@@ -8,11 +8,12 @@ import joblib
 import nbformat
 import pytest
 
-from torchbook.press.chapters import Chapter, chapters
-from torchbook.press.execute import Job, Outcome, execute
-from torchbook.press.normal import stable_outputs
-from torchbook.press.run import record_of
-from torchbook.press.site.launch import glued_texts
+from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.execute import Job, Outcome, execute
+from torchbook_press.run import run_metadata
+from torchbook_press.site.launch import glued_texts
+
+from .stable import stable_outputs
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ _SAMPLING = 0.006
 def test_accuracy_on_the_real_test_set(
     lab: Chapter, executed: nbformat.NotebookNode, network: str, least: float
 ) -> None:
-    record = record_of(lab)
+    record = run_metadata(lab)
     if not record["data"]["fashion-mnist"]["real"]:
         pytest.skip(reason="the lab ran on the stand-in: FashionMNIST is neither on this machine nor to be downloaded")
     if record["parameters"]["FAST"]:
@@ -45,7 +46,7 @@ def test_accuracy_on_the_real_test_set(
 
 
 def test_ten_epochs_are_shown(lab: Chapter, executed: nbformat.NotebookNode) -> None:
-    expected = "2" if record_of(lab)["parameters"]["FAST"] else "10"
+    expected = "2" if run_metadata(lab)["parameters"]["FAST"] else "10"
     assert glued_texts(executed)["mlp_epochs"] == expected
 
 
@@ -60,7 +61,7 @@ def fast(lab: Chapter) -> Outcome:
 
 def test_a_second_run_gives_the_same_outputs(lab: Chapter, executed: nbformat.NotebookNode) -> None:
     """Two fresh runs of small sizes: byte-identical but for cells tagged `varies`."""
-    runs = 1 if record_of(lab)["parameters"]["FAST"] else 2  # then what the book shows is one of them
+    runs = 1 if run_metadata(lab)["parameters"]["FAST"] else 2  # then what the book shows is one of them
     outcomes = joblib.Parallel(n_jobs=runs)(joblib.delayed(fast)(lab) for _ in range(runs))
     assert [str(outcome.failure) for outcome in outcomes] == ["None"] * runs
     ran = [nbformat.reads(outcome.notebook, as_version=4) for outcome in outcomes]

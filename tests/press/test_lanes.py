@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.axe import violations
-from torchbook.press import build, record
-from torchbook.press import run as press
-from torchbook.press.chapters import Chapter, chapters
+from tests.browser import reachable
+from torchbook_press import build, record
+from torchbook_press import run as press
+from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.files import write
 
 from .conftest import cell, small_book
 
@@ -48,9 +50,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Path:
     for name in ("one", "two"):
         book.chapter(name, cell("print('here ' * 30)", "device"), "Text.\n" * 60, cell("'here too'", "device"))
     for chapter in chapters(book.root):
-        press.write(chapter.executed, nbformat.writes(run(chapter, "here")))
+        write(chapter.executed, nbformat.writes(run(chapter, "here")))
         path = book.root / "recordings" / record.slug(NAME) / f"{chapter.contract.id}.ipynb"
-        press.write(path, nbformat.writes(record.distil(chapter, run(chapter, "there"), NAME)))
+        write(path, nbformat.writes(record.distil(chapter, run(chapter, "there"), NAME)))
     assert build.html(book.root) == 0
     return book.root / "_build" / "html" / "book"
 
@@ -122,6 +124,7 @@ def test_axe_and_width(context: BrowserContext, pages: Path, theme: str, width: 
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
     page.set_viewport_size({"width": width, "height": 800})
     page.get_by_role("tab").nth(1).click()
+    reachable(page)
     assert violations(page) == []
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 

@@ -17,13 +17,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from torchbook.cli import app
-from torchbook.press.chapters import Chapter, chapters
-from torchbook.press.execute import Failure
-from torchbook.press.run import RUN
-from torchbook.press.ship import launches, tables
-from torchbook.press.ship.environment import Environment, ShipError, fingerprints, touched
-from torchbook.press.ship.launches import BINDER, How
-from torchbook.press.site import launch
+from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.execute import Failure
+from torchbook_press.run import RUN
+from torchbook_press.ship import comparison, launches
+from torchbook_press.ship.environment import Environment, ShipError, fingerprints, touched
+from torchbook_press.ship.launches import BINDER, How
+from torchbook_press.site import launch
 
 from .conftest import Book, cell
 
@@ -88,7 +88,7 @@ def test_a_notebook_runs_as_a_learner_s_does_and_twice_in_one_kernel(
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     one(book, cell(AS_A_LEARNER), cell("assert not again, 'what the first time left'"))
     row = shipped(book, How(twice=True))
-    assert tables.place(row) == "book/one.md:32: cell 3: the second time: AssertionError: what the first time left"
+    assert comparison.place(row) == "book/one.md:32: cell 3: the second time: AssertionError: what the first time left"
     kept = json.loads((book.root / "_build/shipped/empty-twice.json").read_text())
     assert (kept["label"], kept["chapters"]) == ("empty folder, twice in one kernel", [row])
     assert 0 < row["first_seconds"] < row["seconds"]
@@ -100,7 +100,7 @@ def test_a_platform_that_is_touched_is_a_failure(book: Book, monkeypatch: pytest
     monkeypatch.setattr(launches, "fingerprints", lambda environment, names: next(states))
     one(book, cell("1"))
     row = shipped(book, How())
-    assert tables.place(row).endswith("one.ipynb: cell 1: the platform's own: torch was 2.15.0, is 2.14.0")
+    assert comparison.place(row).endswith("one.ipynb: cell 1: the platform's own: torch was 2.15.0, is 2.14.0")
 
 
 def test_what_was_never_published_is_named(book: Book) -> None:
@@ -126,7 +126,7 @@ def test_a_failure_is_said_where_its_cell_comes_from(book: Book, cell_number: in
     chapter = one(book, cell("1"))
     notebook = nbformat.read(launches.published(book.root, chapter), 4)
     where = launches._where(chapter, notebook, Failure(chapter.docname, 1, cell_number, "E"))
-    assert tables.place({"chapter": "one", **where}) == place
+    assert comparison.place({"chapter": "one", **where}) == place
 
 
 def test_earlier_rows_of_other_chapters_are_kept(book: Book) -> None:

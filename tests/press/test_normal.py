@@ -5,9 +5,10 @@ import sys
 import nbformat
 import pytest
 
-from torchbook.press.normal import normalise, stable_outputs
+from torchbook_press.normal import normalise
 
 from .conftest import Book, cell
+from .stable import stable_outputs
 from .test_execute import run
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from torchbook.press import pack
-from torchbook.press.chapters import chapters
+from torchbook_press import pack
+from torchbook_press.chapters import chapters
 
 from .conftest import Book, cell
 

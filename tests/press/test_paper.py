@@ -19,11 +19,11 @@ from typer.testing import CliRunner
 
 from tests.conftest import PATIENCE
 from torchbook.cli import app
-from torchbook.press.paper import book as books
-from torchbook.press.paper import browser as browsers
-from torchbook.press.paper import epub, pdf
-from torchbook.press.paper.book import Book, PaperError
-from torchbook.press.paper.mathml import mathml
+from torchbook_press.paper import book as books
+from torchbook_press.paper import browser as browsers
+from torchbook_press.paper import epub, pdf
+from torchbook_press.paper.book import Book, PaperError
+from torchbook_press.paper.mathml import mathml
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 OPF = "{http://www.idpf.org/2007/opf}"

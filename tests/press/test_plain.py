@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchbook.press.site.plain import plain
+from torchbook_press.site.plain import plain
 
 URL = "https://site/page.html"
 

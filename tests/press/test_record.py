@@ -18,15 +18,15 @@ from typer.testing import CliRunner
 
 from torchbook import runtime
 from torchbook.cli import app
-from torchbook.press import record, recordings
-from torchbook.press import run as press
-from torchbook.press.chapters import Chapter, chapters
-from torchbook.press.execute import Failure
-from torchbook.press.normal import WIDGET_STATE, WIDGET_VIEW
-from torchbook.press.recordings import MARK, Recording, RecordingError, findings
-from torchbook.press.run import RUN, Options, Report, RunError
-from torchbook.press.site import launch
-from torchbook.press.site.reader import merge
+from torchbook_press import record, recordings
+from torchbook_press import run as press
+from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.execute import Failure
+from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW
+from torchbook_press.recordings import MARK, Recording, RecordingError, findings
+from torchbook_press.run import RUN, Options, Report, RunError
+from torchbook_press.site import launch
+from torchbook_press.site.reader import merge
 
 from .conftest import Book, cell
 
@@ -146,8 +146,8 @@ def runner(monkeypatch: pytest.MonkeyPatch, seen: list[tuple[list[str], int]], f
                 report.failed.append(Failure(one.docname, 20, 2, "no"))
                 continue
             one.executed.parent.mkdir(parents=True, exist_ok=True)
-            key = record.run_key(one, options.parameters, options.lane)
-            nbformat.write(notebook(one, {2: text("new")}, key=key), one.executed)
+            known = record.declared(one, options.parameters, options.lane)
+            nbformat.write(notebook(one, {2: text("new")}, declared=known, observed={}), one.executed)
             report.ran[one.docname] = 1.0
         return report
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.press.conftest import Book, small_book, write_exercises
 from torchbook.practice import shelf
-from torchbook.press.build import html
-from torchbook.press.site.search import KINDS, Place, index_of, places_of, words, write_texts
+from torchbook_press.build import html
+from torchbook_press.site.search import KINDS, Place, index_of, places_of, words, write_texts
 
 PAGE = """<nav>elsewhere</nav><article>
 <section id="top"><h1>Title<a class="headerlink">#</a></h1><p>Intro <em>text</em>.</p>

@@ -12,9 +12,10 @@ from playwright.sync_api import Browser
 from typer.testing import CliRunner
 
 from torchbook.cli import app
-from torchbook.press.ship import speed, stock
-from torchbook.press.ship.environment import ShipError
-from torchbook.press.ship.speed import BUDGET, Book, How, Measured
+from torchbook_press.server import serving
+from torchbook_press.ship import speed, stock
+from torchbook_press.ship.environment import ShipError
+from torchbook_press.ship.speed import BUDGET, Book, How, Measured
 
 FINE = Measured("a.html", kb=100, plotly_kb=0, requests=9, task_ms=90, shift=0.01, lcp_ms=300, interaction_ms=900)
 SLOW = """<!doctype html><title>A</title><link rel="icon" href="data:,"><script src="a.js"></script>
@@ -40,7 +41,7 @@ WIDGET = """<!doctype html><title>A</title><link rel="icon" href="data:,">
 
 def opened(browser: Browser, folder: Path, page: str) -> Measured:
     (folder / "a.html").write_text(page)
-    with speed.serving(folder) as http:
+    with serving(folder) as http:
         return speed.measure(browser, Book(folder, http), "a.html", How(loads=1))
 
 
@@ -64,11 +65,11 @@ def test_an_interaction_is_timed_from_the_navigation_to_the_answer(browser: Brow
 def test_a_page_that_never_comes_to_rest_is_named(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ready: str
 ) -> None:
-    monkeypatch.setattr(speed, "_LONGEST_WAIT_MS", 4000)
+    monkeypatch.setattr(speed, "_LONGEST_WAIT_MS", 2000)
     figure = (
         f'<figure class="viz-mount" data-kind="anywidget" {ready}><div class="tbviz">Nothing to press</div></figure>'
     )
-    with pytest.raises(ShipError, match=r"/a\.html: still not at rest after 4 s"):
+    with pytest.raises(ShipError, match=r"/a\.html: still not at rest after 2 s"):
         opened(browser, tmp_path, f'<!doctype html><link rel="icon" href="data:,">{figure}')
 
 

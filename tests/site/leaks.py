@@ -9,9 +9,8 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
-
-from bs4 import BeautifulSoup
 
 from torchbook.practice.exercise import HIDDEN, Exercise
 
@@ -38,23 +37,28 @@ def secrets(exercises: Iterable[Exercise], chapters: str = "") -> set[Secret]:
 
     A line of a wrong answer that the text of the chapters has too is theirs: they show mistakes on purpose.
     """
-    known = list(exercises)
-    public = one_line(" ".join(_public(one) for one in known if one.audience == "everyone"))
-    found = {Secret(f"def {HIDDEN}", "a hidden check")}
-    for exercise in known:
+    exercises = list(exercises)
+    public = one_line(" ".join(_public(exercise) for exercise in exercises if exercise.contract.audience == "everyone"))
+    hidden = {Secret(f"def {HIDDEN}", "a hidden check")}
+    for exercise in exercises:
         names = [name for name in exercise.check_names if name.startswith(HIDDEN)]
-        found |= {Secret(name, f"{exercise.id}: a hidden check's name", word=True) for name in names}
+        hidden |= {Secret(name, f"{exercise.id}: a hidden check's name", word=True) for name in names}
         lines = [(line, "a hidden check") for line in _hidden_lines(exercise)]
-        if exercise.kind == "code":  # a quiz's wrong answers are its options
-            wrong = [line for wrong in exercise.wrong for line in wrong.source.splitlines()]
+        if exercise.contract.kind == "code":  # a quiz's wrong answers are its options
+            wrong = [line for wrong in exercise.wrong for line in (wrong.misconception, *wrong.source.splitlines())]
             lines += [(line, _WRONG) for line in wrong]
-        if exercise.audience == "instructor":
-            found |= {Secret(text, f"{exercise.id}: for instructors", word=True) for text in _names(exercise)}
+        if exercise.contract.audience == "instructor":
+            hidden |= {Secret(text, f"{exercise.id}: for instructors", word=True) for text in _names(exercise)}
             lines += [(line, "for instructors") for line in _public(exercise).splitlines()]
         texts = [(one_line(line), what) for line, what in lines]
-        found |= {Secret(text, f"{exercise.id}: {what}") for text, what in texts if len(text) >= LINE}
-    theirs, everyones = _of_these(found, one_line(chapters)), _of_these(found, public)
-    return {one for one in found if one not in everyones and not (one in theirs and one.what.endswith(_WRONG))}
+        hidden |= {Secret(text, f"{exercise.id}: {what}") for text, what in texts if len(text) >= LINE}
+    long = _Long(hidden)
+    theirs, everyones = long.of(one_line(chapters)), long.of(public)
+    return {
+        secret
+        for secret in hidden
+        if secret not in everyones and not (secret in theirs and secret.what.endswith(_WRONG))
+    }
 
 
 def _names(exercise: Exercise) -> tuple[str, str]:
@@ -64,7 +68,7 @@ def _names(exercise: Exercise) -> tuple[str, str]:
 def _public(exercise: Exercise) -> str:
     """What the page of an exercise for everyone shows, and what its learner's edition holds."""
     hints = [f"{hint.symptom}\n{hint.text}" for hint in exercise.hints]
-    whys = [f"{q.ask}\n{o.text}\n{o.why}" for q in exercise.questions for o in q.options]
+    whys = [f"{q.ask}\n{o.text}\n{o.why}" for q in exercise.contract.questions for o in q.options]
     return "\n".join([exercise.statement, *hints, *whys, exercise.reference, exercise.stub, exercise.public_checks])
 
 
@@ -85,9 +89,29 @@ def texts(site: Path) -> Iterator[tuple[str, str]]:
         text = path.read_text(encoding="utf-8")
         yield name, text
         if path.suffix == ".html":
-            yield name, BeautifulSoup(text, "html.parser").get_text()
+            yield name, as_read(text)
         if path.suffix == ".ipynb":
             yield name, "\n".join(_strings(json.loads(text)))
+
+
+class _Reader(HTMLParser):
+    """Notes the text of a page: not its scripts and styles, which are read as they are written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem is None:
+            self.parts.append(data)
+
+
+def as_read(html: str) -> str:
+    """The text of a page without its tags, which may stand between any two words."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return "".join(reader.parts)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -100,32 +124,55 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-def leaks(found: Iterable[tuple[str, str]], wanted: set[Secret]) -> list[str]:
+def leaks(pages: Iterable[tuple[str, str]], wanted: set[Secret]) -> list[str]:
     """Where which secret is, as "file: what: text"."""
-    lines = ((name, one_line(text)) for name, text in found)
-    seen = {(name, one) for name, line in lines for one in _of_these(wanted, line) | _short(wanted, line)}
-    return sorted(f"{name}: {one.what}: {one.text}" for name, one in seen)
+    long, short = _Long(wanted), [secret for secret in wanted if not _is_long(secret)]
+    lines = ((name, one_line(text)) for name, text in pages)
+    seen = {(name, secret) for name, line in lines for secret in long.of(line) | _short(short, line)}
+    return sorted(f"{name}: {secret.what}: {secret.text}" for name, secret in seen)
 
 
-def _of_these(wanted: set[Secret], line: str) -> set[Secret]:
-    """The long secrets that stand in a line, in one pass over it."""
-    long = defaultdict(list)
-    for secret in wanted:
-        if _is_long(secret):
-            long[secret.text[:LINE]].append(secret)
-    starts = [start for start in range(len(line) - LINE + 1) if line[start : start + LINE] in long]
-    here = ((one, start) for start in starts for one in long[line[start : start + LINE]])
-    return {one for one, start in here if line.startswith(one.text, start)}
+_WORD = re.compile(r"\w+")
+_HEADS = (18, 8)  # characters from the start of a secret's second word on, by which it is looked up
+
+
+class _Long:
+    """The long secrets, by how they go on from their second word.
+
+    A second word is a word of any text that holds the secret, whatever stands before the secret there, so that each
+    text is gone through word by word and not character by character.
+    """
+
+    def __init__(self, secrets: Iterable[Secret]) -> None:
+        self._heads: dict[int, dict[str, list[tuple[Secret, int]]]] = {length: defaultdict(list) for length in _HEADS}
+        self._others: list[Secret] = []  # they have no second word, or little after it
+        for secret in filter(_is_long, secrets):
+            start = next((word.start() for word in _WORD.finditer(secret.text) if word.start()), len(secret.text))
+            length = next((length for length in _HEADS if len(secret.text) - start >= length), None)
+            if length is None:
+                self._others.append(secret)
+            else:
+                self._heads[length][secret.text[start : start + length]].append((secret, start))
+
+    def of(self, line: str) -> set[Secret]:
+        """The secrets that stand in a line."""
+        here = {secret for secret in self._others if secret.text in line}
+        starts = [word.start() for word in _WORD.finditer(line)]
+        for length, heads in self._heads.items():
+            for start in starts:
+                for secret, before in heads.get(line[start : start + length], ()):
+                    if start >= before and line.startswith(secret.text, start - before):
+                        here.add(secret)
+        return here
 
 
 def _is_long(secret: Secret) -> bool:
     return not secret.word and len(secret.text) >= LINE
 
 
-def _short(wanted: set[Secret], line: str) -> set[Secret]:
+def _short(wanted: Iterable[Secret], line: str) -> set[Secret]:
     small = line.lower()
-    near = [one for one in wanted if not _is_long(one) and one.text.lower() in small]
-    return {one for one in near if _has(line, one)}
+    return {secret for secret in wanted if secret.text.lower() in small and _has(line, secret)}
 
 
 def _has(line: str, secret: Secret) -> bool:

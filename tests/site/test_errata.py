@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from bs4 import Tag
 
-from tests.site.conftest import Site
+from tests.site.built import Site
 
 ERRATA, ADVICE = "book/appendix/errata.html", "book/appendix/advice.html"
 # How many there are of each series, numbered from 1; x are contradictions.

@@ -16,24 +16,26 @@ from nbclient import NotebookClient
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.axe import violations
-from tests.site.conftest import SITE, Open, Site, settled
+from tests.browser import page_width, reachable, settled
+from tests.site.built import SITE, Site
+from tests.site.conftest import Open
 from torchbook.practice import shelf
 from torchbook.practice.quiz import accepted
-from torchbook.press.chapters import chapters
-from torchbook.press.site.patterns import is_common
+from torchbook_press.chapters import chapters
+from torchbook_press.site.patterns import is_common
 
 
 def test_each_exercise_is_on_its_chapter_s_page_once(site: Site, repo: Path) -> None:
     pages = {chapter.contract.id: f"{chapter.docname}.html" for chapter in chapters(repo)}
-    everyone = [one for one in shelf.shelf().values() if one.audience == "everyone"]
-    expected = {one.id: [pages[one.chapter]] for one in everyone if one.chapter in pages}
+    everyone = [one for one in shelf.shelf().values() if one.contract.audience == "everyone"]
+    expected = {one.id: [pages[one.contract.chapter]] for one in everyone if one.contract.chapter in pages}
     assert expected, "no exercise belongs to a chapter of the book"
-    found: dict[str, list[str]] = {name: [] for name in expected}
+    blocks: dict[str, list[str]] = {name: [] for name in expected}
     for page in site.pages:
-        for block in site.soup(page).find_all(id=re.compile("^ex-")):
-            if block["id"].removeprefix("ex-") in found:
-                found[block["id"].removeprefix("ex-")].append(page)
-    assert found == expected
+        for name in re.findall(r' id="ex-([^"]+)"', site.file(page).read_text(encoding="utf-8")):
+            if name in blocks:
+                blocks[name].append(page)
+    assert blocks == expected
 
 
 # In the browser.
@@ -143,11 +145,11 @@ def test_a_quiz_whose_answers_are_all_right_is_solved(page: Page) -> None:
 
 
 def test_browser_and_python_mark_short_answers_alike(page: Page) -> None:
-    quizzes = {one.id: one for one in shelf.shelf().values() if one.kind == "quiz"}
+    quizzes = {one.id: one for one in shelf.shelf().values() if one.contract.kind == "quiz"}
     tried = 0
     for typed in page.locator("fieldset[data-accept]").all():
         exercise_id, name = typed.get_attribute("data-question").split(".")
-        question = next(one for one in quizzes[exercise_id].questions if one.name == name)
+        question = next(one for one in quizzes[exercise_id].contract.questions if one.name == name)
         for answer in (question.example, *(tempting.example for tempting in question.tempting)):
             typed.get_by_role("textbox").fill(answer)
             typed.get_by_role("button", name="Check").click()
@@ -227,10 +229,9 @@ def test_axe_finds_nothing_in_what_was_unfolded_and_answered(
     page.evaluate("document.querySelectorAll('section.exercise details').forEach((one) => (one.open = true))")
     page.evaluate(_EXERCISES_ALONE)
     page.evaluate("dispatchEvent(new Event('resize'))")
-    reachable = "[...document.querySelectorAll('pre')].every((b) => b.scrollWidth <= b.clientWidth || b.tabIndex >= 0)"
-    page.wait_for_function(reachable)
+    reachable(page)
     assert violations(page) == []
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert page_width(page) <= width
 
 
 # The published notebooks.
@@ -254,10 +255,10 @@ each_notebook = pytest.mark.parametrize("name", _notebooks() or ["notebooks/none
 _QUICK = 90  # an exercise whose checks may take as many seconds is not quick
 
 
-def _shown(name: str) -> list[str]:
+def _shown(notebook: Path) -> list[str]:
     """The quick exercises of a notebook, or its first one: what the checks accept has tests of its own."""
-    exercises = _exercises_in(nbformat.read(SITE / name, as_version=4))
-    return [one for one in exercises if shelf.find(one).seconds < _QUICK] or exercises[:1]
+    exercises = _exercises_in(nbformat.read(notebook, as_version=4))
+    return [name for name in exercises if shelf.find(name).contract.seconds < _QUICK] or exercises[:1]
 
 
 @pytest.fixture(scope="module")
@@ -268,35 +269,36 @@ def kernel() -> Iterator[AsyncKernelManager]:
     run_sync(manager.shutdown_kernel)(now=True)
 
 
-def _run(name: str, folder: Path, kernel: AsyncKernelManager, rounds: list[tuple[dict[str, str], str]]) -> None:
+def _run(notebook: Path, folder: Path, kernel: AsyncKernelManager, rounds: list[tuple[dict[str, str], str]]) -> None:
     """Run a notebook's installing cell in a folder, then its exercises once a round.
 
     In each round its answers are pasted into the stubs, and its claim is said of every check.
     """
-    nb = nbformat.read(SITE / name, as_version=4)
+    nb = nbformat.read(notebook, as_version=4)
     source = {cell.id: cell.source for cell in nb.cells}
     progress = f"os.environ['TORCHBOOK_PROGRESS'] = {str(folder / 'progress.json')!r}"
     codes = ["%reset -f", f"import os; os.chdir({str(folder)!r}); {progress}", source["install"]]
     for answers, claim in rounds:
-        for one in _shown(name):
-            codes += [answers.get(one, source[f"{one}-stub"]), source[f"{one}-check"], claim]
+        for exercise in _shown(notebook):
+            codes += [answers.get(exercise, source[f"{exercise}-stub"]), source[f"{exercise}-check"], claim]
     nb.cells = [nbformat.v4.new_code_cell(code) for code in codes]
     NotebookClient(nb, km=kernel, timeout=600).execute()
 
 
 @each_notebook
 def test_exercises_of_a_notebook_are_unsolved_until_the_references_are_pasted_into_it(
-    name: str, tmp_path: Path, kernel: AsyncKernelManager
+    name: str, site: Site, tmp_path: Path, kernel: AsyncKernelManager
 ) -> None:
-    references = {one: shelf.find(one).reference for one in _shown(name)}
-    _run(name, tmp_path, kernel, [({}, "assert _.outcomes and not _"), (references, "assert _, str(_)")])
+    notebook = site.file(name)
+    references = {exercise: shelf.find(exercise).reference for exercise in _shown(notebook)}
+    _run(notebook, tmp_path, kernel, [({}, "assert _.outcomes and not _"), (references, "assert _, str(_)")])
 
 
 @each_notebook
-def test_no_cell_after_an_exercise_needs_what_its_stub_takes_over(name: str) -> None:
+def test_no_cell_after_an_exercise_needs_what_its_stub_takes_over(name: str, site: Site) -> None:
     taken: dict[str, str] = {}
     clashes = []
-    for cell in nbformat.read(SITE / name, as_version=4).cells:
+    for cell in nbformat.read(site.file(name), as_version=4).cells:
         if cell.cell_type != "code" or cell.id == "install":
             continue
         tree = ast.parse(cell.source)

@@ -11,8 +11,11 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.site.conftest import PLOTLY, Open, Site, listen
-from torchbook.press.site.mount import mount
+from tests.browser import listen, page_width
+from tests.site.built import Site
+from tests.site.conftest import Open
+from tests.site.tour import PLOTLY
+from torchbook_press.site.mount import mount
 
 WORDS = "A line that rises from 1 to 3."
 Write = Callable[..., str]
@@ -53,7 +56,7 @@ def write(site: Site, tmp_path: Path) -> Write:
         static = tmp_path / "_static"
         for name in ("viz-static.js", "site.css", "print.css", PLOTLY):
             (static / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(site.root / "_static" / name, static / name)
+            shutil.copyfile(site.file(f"_static/{name}"), static / name)
         head = '<link rel="stylesheet" href="_static/site.css"><script defer src="_static/viz-static.js"></script>'
         head += '<link rel="stylesheet" href="_static/print.css" media="print">'
         body = f'<body style="margin:0"><main class="bd-article">{"".join(parts)}</main></body>'
@@ -103,7 +106,7 @@ def test_a_figure_follows_the_width(write: Write, open_page: Open) -> None:
     expect(ready(page)).to_have_count(1)
     page.set_viewport_size({"width": 360, "height": 800})
     page.wait_for_function("document.querySelector('.main-svg').getBoundingClientRect().width <= 360")
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+    assert page_width(page) <= 360
 
 
 def test_the_theme_colours_the_figure(write: Write, open_page: Open) -> None:

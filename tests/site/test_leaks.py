@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.press.conftest import Book, small_book, write_exercises
-from tests.site.conftest import Site
+from tests.site.built import Site
 from tests.site.leaks import leaks, secrets, texts
 from torchbook.practice import shelf
-from torchbook.practice.exercise import Exercise, load
-from torchbook.press.build import html
+from torchbook.practice.exercise import PAGES, Exercise, load
+from torchbook_press.build import html
 
 HIDDEN_LINE = "for kangaroo in range(seed, seed + 20):"
 WRONG_LINE = "three_is_always_right = 3"
@@ -40,7 +40,7 @@ def test_the_site_has_no_hidden_check_no_wrong_answer_and_nothing_of_instructors
 @pytest.fixture
 def own(tmp_path: Path) -> list[Exercise]:
     write_exercises(tmp_path / "own")
-    return [load(folder) for folder in sorted((tmp_path / "own").iterdir())]
+    return [load(page.parent) for page in sorted((tmp_path / "own").glob(PAGES))]
 
 
 def _page(secret: str) -> bytes:
@@ -98,7 +98,7 @@ def leaky(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
 
 
 def test_a_built_book_leaks_only_what_a_page_has_pasted(leaky: Book) -> None:
-    wanted = secrets(load(folder) for folder in (leaky.root / "own").iterdir())
+    wanted = secrets(load(page.parent) for page in (leaky.root / "own").glob(PAGES))
     found = leaks(texts(leaky.root / "_build" / "html"), wanted)
     assert f"book/careless.html: t01-x1: a hidden check: {HIDDEN_LINE}" in found
     assert f"searchindex.js: t01-x9: for instructors: {PRIVATE_TITLE}" in found

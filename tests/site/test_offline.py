@@ -1,12 +1,10 @@
-"""The bundle as shipped: unpacked elsewhere, opened from the disk in a browser without a network, its notebook run.
+"""The bundle as shipped: unpacked elsewhere, its files those of the site, its search and a notebook used.
 
-That every page is whole as a file, figures and all, `test_self_contained` shows of the built site; here the unpacked
-files are shown to be the same, every page is opened once, and every kind of visualizer is used.
+That every page is whole as a file without a network, figures and all, `test_pages` shows of the built site.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -15,64 +13,16 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.conftest import PATIENCE
-from tests.site.conftest import SITE, listen, pages_in, settled
-from torchbook import viz
-from torchbook.press.ship import bundle
-from torchbook.press.ship.environment import SOURCE
-
-KINDS = {
-    hashlib.sha256(str(made._esm).encode()).hexdigest()[:16]: name
-    for name in viz.__all__
-    if isinstance(made := getattr(viz, name), type)
-}
-# Uses the first visualizer that has a module, as a reader would who tries one control after the other, until what it
-# says has changed.
-USE = """async (module) => {
-  const turn = () => new Promise((done) => setTimeout(done, 30));
-  const uses = (figure) => JSON.parse(figure.querySelector(":scope > script").textContent).module === module;
-  const figure = [...document.querySelectorAll("figure.viz-mount[data-kind=anywidget]")].find(uses);
-  for (let around = figure; (around = around.parentElement?.closest("details")); ) around.open = true;
-  figure.scrollIntoView();
-  while (!figure.dataset.ready) {
-    if (figure.querySelector(".viz-problem")) return "does not start";
-    await turn();
-  }
-  const words = () => [...figure.querySelectorAll(".tbviz-words, [aria-live]")].map((one) => one.textContent).join();
-  const before = words();
-  const act = (control) => {
-    if (control.tagName === "SELECT") control.selectedIndex = (control.selectedIndex + 1) % control.length;
-    else if (control.type === "range") control.value = control.value === control.max ? control.min : control.max;
-    else if (control.tagName === "INPUT" && control.type === "number") control.stepUp();
-    else return control.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
-  };
-  const controls = () => [...figure.querySelectorAll("button, select, input, [tabindex], [role=gridcell]")];
-  for (let at = 0; at < controls().length; at++) {
-    const control = controls()[at];
-    if (control.disabled || control.closest("[hidden]")) continue;
-    act(control);
-    for (let turns = 0; turns < 15; turns++) {
-      await turn();
-      if (words() !== before) return "";
-    }
-  }
-  return `says nothing new, whatever is pressed: ${before.slice(0, 80)}`;
-}"""
-
-
-@dataclass
-class Tour:
-    """What was seen when every page was opened once."""
-
-    complaints: list[str] = field(default_factory=list)
-    used: dict[str, str] = field(default_factory=dict)  # kind -> what was wrong with it
+from tests.browser import context, listen, settled
+from tests.site.built import SITE
+from torchbook_press.ship import bundle
+from torchbook_press.ship.environment import SOURCE
+from torchbook_proofs import digest
 
 
 @pytest.fixture(scope="module")
@@ -89,59 +39,30 @@ def folder(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def offline(browser: Browser) -> Iterator[BrowserContext]:
     """A context whose network is off."""
-    with browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce") as context:
-        context.set_default_timeout(10_000 * PATIENCE)
-        context.set_offline(True)
-        yield context
+    with context(browser) as without_network:
+        without_network.set_offline(True)
+        yield without_network
 
 
-@pytest.fixture(scope="module")
-def tour(folder: Path, offline: BrowserContext) -> Tour:
-    made = Tour()
-    for name in pages_in(folder / "site"):
-        page = offline.new_page()
-        log = listen(page)
-        page.goto((folder / "site" / name).as_uri())
-        if name == "index.html":
-            page.wait_for_url("**/site/book/index.html")  # it leads on
-        for module in page.locator("script.viz-module").evaluate_all("all => all.map((one) => one.dataset.module)"):
-            kind = KINDS.get(module, f"{name}: a module that is none of the package's")
-            if kind not in made.used:
-                made.used[kind] = page.evaluate(USE, module)
-        asked = [url for url in log.requests if not url.startswith(("file:", "data:", "blob:"))]
-        made.complaints += [f"{name}: {what}" for what in (*asked, *log.errors)]
-        page.close()
-    return made
-
-
-def test_no_page_misses_a_file_or_reports_an_error(tour: Tour) -> None:
-    assert tour.complaints == []
-
-
-def test_every_kind_of_visualizer_is_in_the_bundle(tour: Tour) -> None:
-    assert sorted(tour.used) == sorted(KINDS.values())
-
-
-def test_every_kind_of_visualizer_answers(tour: Tour) -> None:
-    assert {kind: wrong for kind, wrong in tour.used.items() if wrong} == {}
+def _files(root: Path) -> dict[str, str]:
+    """The digest of each file of a folder, by its name."""
+    return {path.relative_to(root).as_posix(): digest(path) for path in root.rglob("*") if path.is_file()}
 
 
 def test_the_site_is_the_one_that_was_built(folder: Path) -> None:
-    built = {path.relative_to(SITE).as_posix(): path for path in SITE.rglob("*") if path.is_file()}
-    differ = [name for name, path in built.items() if (folder / "site" / name).read_bytes() != path.read_bytes()]
-    assert differ == []
+    assert _files(folder / "site") == _files(SITE)
 
 
 def test_search_finds_from_the_disk(folder: Path, offline: BrowserContext) -> None:
     page = offline.new_page()
     log = listen(page)
     page.goto(f"{(folder / 'site/search.html').as_uri()}?q=stride")
-    found = page.locator("#search-results a[href*='p01-tensors']").first
-    expect(found).to_be_visible()
-    found.click()
+    result = page.locator("#search-results a[href*='p01-tensors']").first
+    expect(result).to_be_visible()
+    result.click()
     page.wait_for_url("**/p01-tensors.html*")
     settled(page)
-    assert [*log.errors, *(url for url in log.requests if url.startswith("http"))] == []
+    assert [*log.errors, *log.beyond_files] == []
     page.close()
 
 

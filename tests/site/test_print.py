@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
-from tests.site.conftest import Open, Site, scroll_through, settled
+from tests.browser import scroll_through, settled
+from tests.site.built import Site
+from tests.site.conftest import Open
+from tests.site.tour import A4_WIDTH, TOO_WIDE
 
-A4_WIDTH = 657  # pixels between the margins; Letter has more
 CHAPTER = "book/phases/p01-tensors.html"
 PLOTTED = 'figure[data-kind="plotly"]'
 
@@ -75,28 +77,6 @@ def test_a_solution_is_on_paper_once_it_is_opened(chapter: Page) -> None:
     expect(solutions.nth(1)).to_be_hidden()
 
 
-# Elements of the article that reach beyond the sheet, or hide a part of what they hold. What is in a listing may, with
-# the spaces that hang at the end of a wrapped line; the listing itself tells whether it holds them.
-_TOO_WIDE = """() => [...document.querySelectorAll('article *')].filter((one) => {
-  if (one.closest('pre *, svg *, mjx-assistive-mml') || !one.checkVisibility()) return false;
-  const box = one.getBoundingClientRect();
-  const cut = one.matches('pre, .output, .math') && one.scrollWidth > one.clientWidth + 2;
-  return box.width && (box.right > innerWidth + 1 || cut);
-}).map((one) => one.outerHTML.slice(0, 160))"""
-
-
-def test_no_page_is_wider_than_paper(site: Site, open_page: Open) -> None:
-    page = open_page("about:blank", width=A4_WIDTH, java_script_enabled=False)
-    page.emulate_media(media="print")
-    wide = {}
-    for name in (one for one in site.pages if one.startswith("book/")):
-        page.goto(site.address(name, "http"), wait_until="domcontentloaded")
-        found = page.evaluate(_TOO_WIDE)
-        if found:
-            wide[name] = found[:3]
-    assert wide == {}
-
-
 def test_formulas_and_plots_are_no_wider_than_paper(site: Site, open_page: Open) -> None:
     page = open_page(site.address(site.having(PLOTTED), "http"))
     settled(page)
@@ -106,7 +86,7 @@ def test_formulas_and_plots_are_no_wider_than_paper(site: Site, open_page: Open)
     page.emulate_media(media="print")
     page.set_viewport_size({"width": A4_WIDTH, "height": 1000})
     expect(plots.first.locator(".main-svg").first).to_be_visible()
-    assert page.evaluate(_TOO_WIDE) == []
+    assert page.evaluate(TOO_WIDE) == []
 
 
 def _colour(page: Page, selector: str, name: str = "color") -> str:

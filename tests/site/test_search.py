@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.axe import violations
-from tests.site.conftest import Open, Site, listen
+from tests.browser import listen, page_width
+from tests.site.built import Site
+from tests.site.conftest import Open
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
 
@@ -40,7 +42,7 @@ def seen(page: Page, anchor: str) -> None:
     page.wait_for_function(f"{box}", arg=anchor)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def hinted(site: Site) -> Exercise:
     """An exercise with several hints, one of which has a word that no other text of its block has."""
     return shelf.find("p01-x3")
@@ -203,28 +205,37 @@ def test_results_are_accessible_and_fit_a_phone(site: Site, open_page: Open, the
     page = open_page(site.address("search.html", "http") + "?q=contiguous+view", width=360, theme=theme)
     expect(page.locator(".excerpt mark").first).to_be_visible()
     assert violations(page) == []
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+    assert page_width(page) <= 360
 
 
 def _index(site: Site) -> dict[str, list[list[object]]]:
-    text = (site.root / "searchindex.js").read_text(encoding="utf-8")
+    text = site.file("searchindex.js").read_text(encoding="utf-8")
     found: dict[str, list[list[object]]] = json.loads(text.partition("const bookIndex = ")[2].rstrip(";\n"))
     return found
+
+
+_ID = re.compile(r'<[a-z][^<>]*? id="([^"]+)"')
+_FOLDED = re.compile(r'<(?:details class="(?:[^"]* )?fold|[a-z]+ class="(?:[^"]* )?predict)(?: [^"]*)?" id="([^"]+)"')
+
+
+def _article(site: Site, page: str) -> str:
+    """The article of a page as it is written."""
+    return site.file(page).read_text(encoding="utf-8").partition("<article")[2].rpartition("</article>")[0]
 
 
 def test_every_place_of_the_index_is_on_its_page(site: Site) -> None:
     index = _index(site)
     places = iter(index["places"])
     for name, count in index["pages"]:
-        ids = {one["id"] for one in site.soup(f"{name}.html").select("article [id]")}
+        ids = set(_ID.findall(_article(site, f"{name}.html")))
         assert not {str(next(places)[0]) for _ in range(int(str(count)))} - ids
 
 
 def test_every_hint_and_prediction_is_in_it_and_no_solution(site: Site) -> None:
     anchors = {str(place[0]) for place in _index(site)["places"]}
-    exercises = [one for one in shelf.shelf().values() if one.audience == "everyone"]
+    exercises = [one for one in shelf.shelf().values() if one.contract.audience == "everyone"]
     hints = {f"ex-{one.id}-hint-{number}" for one in exercises for number in range(1, len(one.hints) + 1)}
-    on_pages = {str(one["id"]) for name in site.pages for one in site.soup(name).select("details.fold, .predict")}
+    on_pages = {id_ for name in site.pages for id_ in _FOLDED.findall(_article(site, name))}
     solutions = {anchor for anchor in on_pages if anchor.endswith("-solution")}
     assert solutions
     assert on_pages - solutions <= anchors

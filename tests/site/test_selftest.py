@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.axe import violations
-from tests.site.conftest import Open, Site, settled
+from tests.browser import page_width, reachable, settled
+from tests.site.built import Site
+from tests.site.conftest import Open
 from torchbook.practice import shelf
 from torchbook.practice.quiz import accepted
 
@@ -120,7 +122,7 @@ def test_browser_and_python_mark_the_short_answers_alike(page: Page) -> None:
     tried = 0
     for typed in page.locator(".quiz:has(.result) fieldset[data-accept]").all():
         exercise_id, name = typed.get_attribute("data-question").split(".")
-        question = next(one for one in shelf.find(exercise_id).questions if one.name == name)
+        question = next(one for one in shelf.find(exercise_id).contract.questions if one.name == name)
         for answer in (question.example, *(tempting.example for tempting in question.tempting)):
             typed.get_by_role("textbox").fill(answer)
             typed.get_by_role("button", name="Check").click()
@@ -147,7 +149,6 @@ def test_axe_finds_nothing_in_a_result(address: str, open_page: Open, width: int
         else:
             question.get_by_role("radio").nth(index % 4 % question.get_by_role("radio").count()).click()
     page.evaluate("dispatchEvent(new Event('resize'))")
-    reachable = "[...document.querySelectorAll('pre')].every((b) => b.scrollWidth <= b.clientWidth || b.tabIndex >= 0)"
-    page.wait_for_function(reachable)
+    reachable(page)
     assert violations(page) == []
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert page_width(page) <= width

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from tests.conftest import PATIENCE
-from torchbook.press.site.mount import mount
 from torchbook.viz.base import Visualizer
+from torchbook_press.site.mount import mount
+
+from .asking import Ask, Harnesses
+from .depth import PASSED, examples, proofs, pytest_runtest_makereport, repository_root
+
+__all__ = ["examples", "proofs", "pytest_runtest_makereport", "repository_root"]  # fixtures and a hook of depth.py
 
 Show = Callable[..., Page]
+Theme = Literal["light", "dark"]
 _CHROME = {"layout", "tabbable", "tooltip"}
 
 
@@ -37,38 +45,148 @@ def document(body: str, web: Path, theme: str = "light") -> str:
     )
 
 
-@pytest.fixture
-def show(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Show]:
-    """Open a page with these widgets (or pieces of HTML) from file://; at the end it must not have complained."""
-    errors: list[str] = []
-    contexts = []
+@pytest.fixture(scope="session")
+def harnesses() -> Iterator[Harnesses]:
+    """The node processes of this worker."""
+    running = Harnesses()
+    yield running
+    running.close()
 
-    def shown(*parts: Visualizer | str, width: int = 800, theme: str = "light", motion: bool = False, hash: str = "",
-              ready: bool = True, **options: object) -> Page:  # fmt: skip
-        body = "".join(part if isinstance(part, str) else mounted(part) for part in parts)
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(document(body, repo / "web", theme), encoding="utf-8")
-        context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            reduced_motion="no-preference" if motion else "reduce",
-            color_scheme=theme,
-            **options,
-        )
-        contexts.append(context)
-        context.set_default_timeout(10_000 * PATIENCE)
+
+@pytest.fixture(scope="module")
+def ask(request: pytest.FixtureRequest, harnesses: Harnesses) -> Ask:
+    """Asks the page's model: the harness that the test's module names as `HARNESS`."""
+    return harnesses[request.module.HARNESS].ask
+
+
+# Figures wait with their words for up to half a second, so that they speak once of a quick series of changes.
+_HURRY = """const plain = setTimeout;
+window.setTimeout = (run, ms, ...more) => plain(run, ms <= 500 ? 0 : ms, ...more);"""
+
+
+class Pages:
+    """Pages of a browser that are used again: a context for each set of options, and in it a page for each one shown.
+
+    Starting a context and a page costs more than most of what is tested in it. A page is blank between two uses.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._contexts: dict[tuple[tuple[str, str], ...], BrowserContext] = {}
+        self._idle: dict[BrowserContext, list[Page]] = {}
+        self._taken: list[Page] = []
+        self.complaints: list[str] = []
+
+    def take(self, *, own: bool = False, hurry: bool = False, **options: Any) -> Page:
+        """A blank page.
+
+        Args:
+            own: of a context of its own, where what is done to it outlasts the page, as a clock does.
+            hurry: words follow at once, not when the reader has paused for a moment.
+            options: those of the context.
+        """
+        name = tuple(sorted((name, repr(value)) for name, value in {**options, "hurry": hurry}.items()))
+        if own or name not in self._contexts:
+            context = self._browser.new_context(viewport={"width": 800, "height": 900}, **options)
+            context.set_default_timeout(10_000 * PATIENCE)
+            if hurry:
+                context.add_init_script(_HURRY)
+            self._contexts[(*name, ("own", str(len(self._contexts)))) if own else name] = context
+            self._idle[context] = []
+        else:
+            context = self._contexts[name]
+        page = self._idle[context].pop() if self._idle[context] else self._opened(context)
+        self._taken.append(page)
+        return page
+
+    def give_back(self, *, clean: bool) -> list[str]:
+        """All that were taken are free again, or closed after a failure; returns what they complained about."""
+        for page in self._taken:
+            if clean:
+                page.mouse.move(0, 0)
+                page.goto("about:blank")
+                self._idle[page.context].append(page)
+            else:
+                page.close()
+        complaints = list(self.complaints)
+        self._taken.clear()
+        self.complaints.clear()
+        return complaints
+
+    def close(self) -> None:
+        """End all contexts."""
+        for context in self._contexts.values():
+            context.close()
+
+    def _opened(self, context: BrowserContext) -> Page:
         page = context.new_page()
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(("file:", "blob:", "data:")) else errors.append(r.url))
+        hear = self.complaints.append
+        page.on("console", lambda message: hear(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: hear(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(("file:", "blob:", "data:", "about:")) else hear(r.url))
+        return page
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser) -> Iterator[Pages]:
+    """The pages of a module."""
+    opened = Pages(browser)
+    yield opened
+    opened.close()
+
+
+def shower(pages: Pages, repo: Path, folder: Path) -> Show:
+    """Opens a page with these widgets (or pieces of HTML) from file://, in `folder`."""
+    numbers = itertools.count()
+
+    def show(*parts: Visualizer | str, width: int = 800, theme: Theme = "light", motion: bool = False, hash: str = "",
+             ready: bool = True, **options: object) -> Page:  # fmt: skip
+        body = "".join(part if isinstance(part, str) else mounted(part) for part in parts)
+        path = folder / f"page{next(numbers)}.html"
+        path.write_text(document(body, repo / "web", theme), encoding="utf-8")
+        page = pages.take(**options)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme, reduced_motion="no-preference" if motion else "reduce")
         page.goto(path.as_uri() + hash)
         if ready:
             page.locator(".viz-mount[data-ready] .tbviz").first.wait_for()
         return page
 
-    yield shown
-    for context in contexts:
-        context.close()
-    assert not errors, errors
+    return show
+
+
+@pytest.fixture
+def show(request: pytest.FixtureRequest, pages: Pages, repo: Path, tmp_path: Path) -> Iterator[Show]:
+    """Open a page with these widgets (or pieces of HTML) from file://; at the end it must not have complained."""
+    yield shower(pages, repo, tmp_path)
+    complaints = pages.give_back(clean=request.node.stash.get(PASSED, False))
+    assert not complaints, complaints
+
+
+_START = """async () => {
+  for (const figure of document.querySelectorAll("figure.viz-mount")) {
+    if (figure.closest("details:not([open])")) continue;
+    figure.scrollIntoView();
+    while (!figure.dataset.ready) {
+      const problem = figure.querySelector(".viz-problem");
+      if (problem) throw new Error(problem.textContent);
+      await new Promise(requestAnimationFrame);
+    }
+  }
+  scrollTo(0, 0);
+}"""
+
+
+def start_all(page: Page) -> list[Locator]:
+    """All figures of a page, once each of them has started; a figure does so when it comes near to the screen."""
+    page.evaluate(_START)
+    return page.locator("figure.viz-mount").all()
+
+
+def gallery(show: Show, widgets: Iterable[Visualizer], **options: Any) -> list[Locator]:
+    """The figures of a page that shows many states, each by itself."""
+    bodies = [mounted(widget, model=f"state{number}") for number, widget in enumerate(widgets)]
+    return start_all(show(*bodies, **options))
 
 
 def overflow(page: Page) -> int:

@@ -52,30 +52,16 @@ def listening(figure):
     figure.observe(lambda change: silent.discard(type(figure).__name__))
     return figure
 """
-FIGURES = (
-    "AttentionExplorer(['to', 'be', 'or'], torch.eye(3).expand(2, 2, 3, 3))",
-    "AutogradExplorer(lambda: (x * x).sum(), params={'x': x})",
-    "AutogradPlayground()",
-    "BottleneckTool()",
-    "BroadcastExplorer()",
-    "DispatchRoute(viz.record_dispatch())",
-    "FloatExplorer()",
-    "KVCacheExplorer()",
-    "MemoryBudget()",
-    "OptimizerRacer()",
-    "PipelineSchedule()",
-    "PipelineTimeline()",
-    "RingAllReduce()",
-    "Roofline()",
-    "ScalingCalculator()",
-    "StrategyTool()",
-    "StrideExplorer()",
-    "SymptomFinder()",
-    "TileExplorer()",
-    "TokenizerExplorer([(b't', b'o'), (b'b', b'e')])",
-    "TraceExplorer(prof)",
-)
-SHOWN = [f"listening(viz.{figure})" for figure in FIGURES]
+# What a figure is made of, where it is made of something.
+ARGUMENTS = {
+    "AttentionExplorer": "['to', 'be', 'or'], torch.eye(3).expand(2, 2, 3, 3)",
+    "AutogradExplorer": "lambda: (x * x).sum(), params={'x': x}",
+    "DispatchRoute": "viz.record_dispatch()",
+    "TokenizerExplorer": "[(b't', b'o'), (b'b', b'e')]",
+    "TraceExplorer": "prof",
+}
+FIGURES = [name for name in viz.__all__ if name[0].isupper()]
+SHOWN = [f"listening(viz.{name}({ARGUMENTS.get(name, '')}))" for name in FIGURES]
 SILENT = 'print("silent:", sorted(silent))'
 NOTEBOOKS = {"live": (SHOW, SET, REFUSED), "all": (ALL, *SHOWN, SILENT)}
 
@@ -191,7 +177,6 @@ def test_reader_and_kernel_share_one_state(notebook: Page) -> None:
 @pytest.mark.parametrize("notebook", ["all"], indirect=True)
 def test_every_visualizer_answers_and_tells_the_kernel(notebook: Page) -> None:
     page = notebook
-    assert {figure.partition("(")[0] for figure in FIGURES} == {name for name in viz.__all__ if name[0].isupper()}
     run_cell(page, 0)
     for number, code in enumerate(SHOWN, 1):
         run_cell(page, number)

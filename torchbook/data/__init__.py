@@ -61,26 +61,30 @@ def prepare(
     Raises:
         DataError: the name is unknown, `root` is not a folder, or another process holds the download's lock.
     """
-    wanted = cache.dataset(name)
-    key = wanted, tuple(cache.folders(root))
-    if key in _prepared:
+    dataset = cache.dataset(name)
+    key = dataset, tuple(cache.folders(root))
+    if key in _prepared and not cache.standin_wanted():
         return _prepared[key]
-    source = describe(wanted, cache.load(wanted, root=root, download=download))
+    source = describe(dataset, cache.load(dataset, root=root, download=download))
     if source.real:
         _prepared[key] = source
     return source
 
 
-def describe(wanted: cache.Dataset, loaded: Loaded) -> Source:
+def describe(dataset: cache.Dataset, loaded: Loaded) -> Source:
     """The source of what was loaded, or of the stand-in when nothing was."""
     if loaded.files:
-        return Source(wanted.name, True, loaded.path, wanted.fingerprint, "")
-    kind, fingerprint = _standin(wanted.name)
-    note = (
-        f"This is {kind}, not {_CALLED[wanted.name]}: no good copy of it is on this machine and {loaded.reason}; "
-        "set TORCHBOOK_DATA to a folder that holds it, or go online, and restart the kernel."
-    )
-    return Source(wanted.name, False, None, fingerprint, note)
+        return Source(dataset.name, True, loaded.path, dataset.fingerprint, "")
+    kind, fingerprint = _standin(dataset.name)
+    if cache.standin_wanted():
+        why = f"the environment variable {cache.STANDIN} asks for it."
+    else:
+        why = (
+            f"no good copy of it is on this machine and {loaded.reason}; "
+            "set TORCHBOOK_DATA to a folder that holds it, or go online, and restart the kernel."
+        )
+    note = f"This is {kind}, not {_CALLED[dataset.name]}: {why}"
+    return Source(dataset.name, False, None, fingerprint, note)
 
 
 _CALLED = {"fashion-mnist": "FashionMNIST", "tiny-shakespeare": "Tiny Shakespeare"}
@@ -151,11 +155,11 @@ def tiny_shakespeare(*, root: str | os.PathLike[str] | None = None, download: bo
     Raises:
         DataError: `root` is not a folder, or another process holds the download's lock.
     """
-    wanted = cache.dataset("tiny-shakespeare")
-    loaded = cache.load(wanted, root=root, download=download)
-    source = describe(wanted, loaded)
+    dataset = cache.dataset("tiny-shakespeare")
+    loaded = cache.load(dataset, root=root, download=download)
+    source = describe(dataset, loaded)
     if source.real:
-        return Text(loaded.files[wanted.files[0].name].decode("ascii"), source)
+        return Text(loaded.files[dataset.files[0].name].decode("ascii"), source)
     from torchbook import notices
     from torchbook.data import plays
 

@@ -34,6 +34,8 @@ BACKOFF = 0.5  # seconds before the second round, doubled before each later one
 TIMEOUT = 10.0  # seconds that a connection or a read may stall
 LOCK_TIMEOUT = 900.0  # seconds to wait for another process's download
 
+STANDIN = "TORCHBOOK_STANDIN"  # environment variable: 1 passes over the real files, to try the book without them
+
 _jitter = random.Random()  # not the module's own generator, which the reader may have seeded
 _unreachable: dict[str, str] = {}  # data sets that this process could not download, and why
 
@@ -141,63 +143,76 @@ def dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def load(wanted: Dataset, *, root: str | os.PathLike[str] | None = None, download: bool = True) -> Loaded:
+def load(dataset: Dataset, *, root: str | os.PathLike[str] | None = None, download: bool = True) -> Loaded:
     """All files of a data set, from the given folder, the user's cache or, if allowed, a mirror."""
+    if standin_wanted():
+        return Loaded({}, reason=f"{STANDIN} is set")
     bases = folders(root)
-    found = _find(wanted, bases)
-    if found.complete(wanted):
-        _pass_over(found.bad)
-        return found.loaded(wanted)
-    own = bases[-1]
-    download = download and wanted.name not in _unreachable
-    repair = any(own in path.parents for path in found.bad)
+    copies = _find(dataset, bases)
+    if copies.complete(dataset):
+        _pass_over(copies.bad)
+        return copies.loaded(dataset)
+    user_cache = bases[-1]
+    download = download and dataset.name not in _unreachable
+    repair = any(user_cache in path.parents for path in copies.bad)
     target = next((base for base in bases if _writable(base)), None) if download or repair else None
-    _pass_over({path: problem for path, problem in found.bad.items() if target != own or own not in path.parents})
+    _pass_over(
+        {
+            path: problem
+            for path, problem in copies.bad.items()
+            if target != user_cache or user_cache not in path.parents
+        }
+    )
     if target is None:
-        return Loaded({}, reason="no folder for it can be written" if download else _why_not(wanted))
+        return Loaded({}, reason="no folder for it can be written" if download else _why_not(dataset))
     try:
-        with filelock.FileLock(target / f"{wanted.folder}.lock", timeout=LOCK_TIMEOUT):
-            return _complete(wanted, bases, target, download)
+        with filelock.FileLock(target / f"{dataset.folder}.lock", timeout=LOCK_TIMEOUT):
+            return _complete(dataset, bases, target, download)
     except filelock.Timeout as error:
         raise DataError(
-            f"{error.lock_file} is still held by another process that downloads {wanted.folder}; "
+            f"{error.lock_file} is still held by another process that downloads {dataset.folder}; "
             "wait for that process or end it, then run this again."
         ) from error
 
 
-def _why_not(wanted: Dataset) -> str:
-    return _unreachable.get(wanted.name, "downloading was not asked for")
+def standin_wanted() -> bool:
+    """Whether the stand-in is to be used even where the real files are."""
+    return os.environ.get(STANDIN) == "1"
 
 
-def _complete(wanted: Dataset, bases: list[Path], target: Path, download: bool) -> Loaded:
+def _why_not(dataset: Dataset) -> str:
+    return _unreachable.get(dataset.name, "downloading was not asked for")
+
+
+def _complete(dataset: Dataset, bases: list[Path], target: Path, download: bool) -> Loaded:
     """Under the lock: look again, set bad files of the user's cache aside, and fetch what is missing."""
-    found = _find(wanted, bases)
-    for path, problem in found.bad.items():
+    copies = _find(dataset, bases)
+    for path, problem in copies.bad.items():
         if target == bases[-1] and target in path.parents:
             _set_aside(path, problem)
-    if found.complete(wanted):
-        return found.loaded(wanted)
+    if copies.complete(dataset):
+        return copies.loaded(dataset)
     if not download:
-        return Loaded({}, reason=_why_not(wanted))
+        return Loaded({}, reason=_why_not(dataset))
     try:
-        _fetch_missing(wanted, found, target / wanted.folder / wanted.inner)
+        _fetch_missing(dataset, copies, target / dataset.folder / dataset.inner)
     except _NoMirrorError as error:
-        _unreachable[wanted.name] = str(error)
+        _unreachable[dataset.name] = str(error)
         return Loaded({}, reason=str(error))
     except OSError as error:
         return Loaded({}, reason=f"it could not be written ({error.strerror or type(error).__name__})")
-    return found.loaded(wanted)
+    return copies.loaded(dataset)
 
 
-def _fetch_missing(wanted: Dataset, found: _Found, folder: Path) -> None:
+def _fetch_missing(dataset: Dataset, copies: _Found, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(".*.part"):
         leftover.unlink(missing_ok=True)
-    for file in wanted.files:
-        if file.name not in found.good:
-            raw = _fetch(wanted, file)
+    for file in dataset.files:
+        if file.name not in copies.good:
+            raw = _fetch(dataset, file)
             _store(folder / file.name, raw)
-            found.good[file.name] = (raw, folder)
+            copies.good[file.name] = (raw, folder)
 
 
 # Where files may lie.
@@ -205,15 +220,15 @@ def _fetch_missing(wanted: Dataset, found: _Found, folder: Path) -> None:
 
 def folders(root: str | os.PathLike[str] | None = None) -> list[Path]:
     """Where files are looked for: `root` or else TORCHBOOK_DATA, if there is one, then the user's cache."""
-    given, own = _given_folder(root), platformdirs.user_cache_path("torchbook")
-    return [own] if given is None or given == own else [given, own]
+    base, user_cache = _given_folder(root), platformdirs.user_cache_path("torchbook")
+    return [user_cache] if base is None or base == user_cache else [base, user_cache]
 
 
 def _given_folder(root: str | os.PathLike[str] | None) -> Path | None:
-    chosen = root if root is not None else os.environ.get("TORCHBOOK_DATA")
-    if not chosen:
+    setting = root if root is not None else os.environ.get("TORCHBOOK_DATA")
+    if not setting:
         return None
-    folder = Path(chosen).expanduser()
+    folder = Path(setting).expanduser()
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is not a folder; set TORCHBOOK_DATA (or root) to the folder that holds the files.")
     return folder
@@ -236,35 +251,35 @@ class _Found:
     good: dict[str, tuple[bytes, Path]]
     bad: dict[Path, str]
 
-    def complete(self, wanted: Dataset) -> bool:
-        return len(self.good) == len(wanted.files)
+    def complete(self, dataset: Dataset) -> bool:
+        return len(self.good) == len(dataset.files)
 
-    def loaded(self, wanted: Dataset) -> Loaded:
-        return Loaded({name: raw for name, (raw, _) in self.good.items()}, self.good[wanted.files[0].name][1])
+    def loaded(self, dataset: Dataset) -> Loaded:
+        return Loaded({name: raw for name, (raw, _) in self.good.items()}, self.good[dataset.files[0].name][1])
 
 
-def _places(wanted: Dataset, bases: list[Path], file: IdxFile | PlainFile) -> Iterator[Path]:
+def _places(dataset: Dataset, bases: list[Path], file: IdxFile | PlainFile) -> Iterator[Path]:
     for base in bases:
-        for folder in dict.fromkeys((base / wanted.folder / wanted.inner, base / wanted.inner, base)):
+        for folder in dict.fromkeys((base / dataset.folder / dataset.inner, base / dataset.inner, base)):
             yield folder / file.name
             yield folder / f"{file.name}.gz"
 
 
-def _find(wanted: Dataset, bases: list[Path]) -> _Found:
-    found = _Found({}, {})
-    for file in wanted.files:
-        for path in _places(wanted, bases, file):
+def _find(dataset: Dataset, bases: list[Path]) -> _Found:
+    copies = _Found({}, {})
+    for file in dataset.files:
+        for path in _places(dataset, bases, file):
             if not path.is_file():
                 continue
             try:
                 with path.open("rb") as stream:
-                    found.good[file.name] = (_verified(stream, file, zipped=path.suffix == ".gz"), path.parent)
+                    copies.good[file.name] = (_verified(stream, file, zipped=path.suffix == ".gz"), path.parent)
                 break
             except _BadFileError as error:
-                found.bad[path] = str(error)
+                copies.bad[path] = str(error)
             except OSError as error:
-                found.bad[path] = f"cannot be read ({error.strerror or error})"
-    return found
+                copies.bad[path] = f"cannot be read ({error.strerror or error})"
+    return copies
 
 
 def _verified(stream: BinaryIO, file: IdxFile | PlainFile, *, zipped: bool) -> bytes:
@@ -305,19 +320,19 @@ class _NoMirrorError(Exception):
     """No mirror gave a good copy."""
 
 
-def _fetch(wanted: Dataset, file: IdxFile | PlainFile) -> bytes:
+def _fetch(dataset: Dataset, file: IdxFile | PlainFile) -> bytes:
     """The verified raw bytes of a file from the first mirror that has them.
 
     A mirror that may recover (timeout, 5xx, reset) stays in the next round; one that cannot be reached at all,
     refuses, or gives other bytes is out.
     """
-    mirrors, reached = list(wanted.mirrors), False
+    mirrors, reached = list(dataset.mirrors), False
     for attempt in range(ROUNDS):
         if attempt:
             time.sleep(BACKOFF * 2 ** (attempt - 1) * _jitter.uniform(0.5, 1.5))
         for mirror in list(mirrors):
             try:
-                return _get(wanted.address(mirror, file), file, zipped=wanted.zipped)
+                return _get(dataset.address(mirror, file), file, zipped=dataset.zipped)
             except (_BadFileError, OSError, HTTPException) as error:
                 reached = reached or not _is_offline(error)
                 if not _may_recover(error):
@@ -330,13 +345,13 @@ def _fetch(wanted: Dataset, file: IdxFile | PlainFile) -> bytes:
 def _get(url: str, file: IdxFile | PlainFile, *, zipped: bool) -> bytes:
     request = urllib.request.Request(url, headers={"User-Agent": "torchbook"})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
-        limit = 2 * file.size + 1_000  # more than any gzip of it, and yet no endless answer fills the memory
-        answer = response.read(limit)
-        if len(answer) == limit:
+        limit = 2 * file.size + 1_000  # more than any gzip of it, and yet no endless response fills the memory
+        content = response.read(limit)
+        if len(content) == limit:
             raise _BadFileError("is too long")
         if response.length:
             raise ConnectionResetError(errno.ECONNRESET, "the answer was cut short")
-    return _verified(io.BytesIO(answer), file, zipped=zipped)
+    return _verified(io.BytesIO(content), file, zipped=zipped)
 
 
 def _cause(error: Exception) -> object:
@@ -358,7 +373,7 @@ def _may_recover(error: Exception) -> bool:
 
 def _store(path: Path, raw: bytes) -> None:
     """Put a verified file in place at once or not at all."""
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with open(descriptor, "wb") as stream:
             stream.write(raw)
@@ -366,8 +381,8 @@ def _store(path: Path, raw: bytes) -> None:
             os.fsync(stream.fileno())
         if path.exists():
             _set_aside(path, "is not a good copy")
-        os.replace(part, path)
+        os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
-            os.unlink(part)
+            os.unlink(temporary)
         raise

@@ -49,9 +49,9 @@ class FashionMNIST(torchvision.datasets.FashionMNIST):
         target_transform: Callable[..., Any] | None = None,
         download: bool = True,
     ) -> None:
-        wanted = cache.dataset("fashion-mnist")
-        loaded = cache.load(wanted, root=root, download=download)
-        self.source = describe(wanted, loaded)
+        dataset = cache.dataset("fashion-mnist")
+        loaded = cache.load(dataset, root=root, download=download)
+        self.source = describe(dataset, loaded)
         folder = "" if self.source.path is None else str(self.source.path)
         # MNIST.__init__ would look for files, unverified, in its own layout.
         torchvision.datasets.VisionDataset.__init__(
@@ -59,7 +59,7 @@ class FashionMNIST(torchvision.datasets.FashionMNIST):
         )
         self.train = train
         if self.source.real:
-            files = wanted.files[:2] if train else wanted.files[2:]
+            files = dataset.files[:2] if train else dataset.files[2:]
             images, labels = (
                 _parse(loaded.files[file.name], file) for file in files if isinstance(file, cache.IdxFile)
             )

@@ -12,6 +12,6 @@ one file on this machine (`torchbook.practice.progress`).
 """
 
 from torchbook.practice.learner import check, exercises, hint, hints, reference, solution
-from torchbook.practice.source import source_of
+from torchbook.practice.learner_source import source_of
 
 __all__ = ["check", "exercises", "hint", "hints", "reference", "solution", "source_of"]

@@ -71,9 +71,9 @@ def checks_of(source: str) -> list[Check]:
 
 def _parameters(arguments: ast.arguments) -> tuple[str, ...]:
     positional = arguments.posonlyargs + arguments.args
-    asked = positional[: len(positional) - len(arguments.defaults)]
+    required = positional[: len(positional) - len(arguments.defaults)]
     keywords = [a for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None]
-    return tuple(argument.arg for argument in asked + keywords)
+    return tuple(argument.arg for argument in required + keywords)
 
 
 def run(
@@ -171,13 +171,13 @@ def load(source: str, name: str) -> types.ModuleType:
     return module
 
 
-def _call(function: Callable[[], object], left: float, seconds: float) -> tuple[State, str]:
+def _call(function: Callable[[], object], remaining: float, seconds: float) -> tuple[State, str]:
     """Call a check within the seconds that are left, and sort what it raised."""
     slow = f"not finished after {seconds:g} s; is there a loop without an end?"
-    if left <= 0:
+    if remaining <= 0:
         return "time", "not run: the time was up"
     try:
-        with time_limit(left):
+        with time_limit(remaining):
             try:
                 function()
             except TimeLimitError:
@@ -203,27 +203,27 @@ def described(error: BaseException) -> str:
         raise
     except BaseException:
         text = "its message cannot be shown"
-    named = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, SyntaxError):
-        return named
-    found = _learners_line(error)
-    if not found:
-        return named
-    file, line = found
+        return summary
+    location = _learners_line(error)
+    if not location:
+        return summary
+    file, line = location
     code = linecache.getline(file, line).strip()
-    return f"{named} (line {line} of your code{f': {code}' if code else ''})"
+    return f"{summary} (line {line} of your code{f': {code}' if code else ''})"
 
 
 def _learners_line(error: BaseException) -> tuple[str, int] | None:
     """File and line of the innermost frame that is neither ours nor a library's."""
-    found = None
+    location = None
     step = error.__traceback__
     while step:
         file = step.tb_frame.f_code.co_filename
         if not _is_ours(file):
-            found = file, step.tb_lineno
+            location = file, step.tb_lineno
         step = step.tb_next
-    return found
+    return location
 
 
 _LIBRARIES = tuple(
@@ -264,14 +264,14 @@ def _by_signal(seconds: float) -> Iterator[None]:
 
     start = time.monotonic()
     handler = signal.signal(signal.SIGALRM, raise_it)
-    others, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    delay, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
     finally:
         armed = False
-        left = max(others - (time.monotonic() - start), 1e-3) if others else 0.0
+        remaining = max(delay - (time.monotonic() - start), 1e-3) if delay else 0.0
         signal.signal(signal.SIGALRM, handler if handler is not None else signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, left, interval)
+        signal.setitimer(signal.ITIMER_REAL, remaining, interval)
 
 
 @contextmanager
@@ -279,22 +279,22 @@ def _by_thread(seconds: float) -> Iterator[None]:
     import ctypes
 
     thread = ctypes.c_ulong(threading.get_ident())
-    done, lock = threading.Event(), threading.Lock()
+    finished, lock = threading.Event(), threading.Lock()
 
     def raise_it() -> None:
-        wait = seconds
-        while not done.wait(wait):
+        delay = seconds
+        while not finished.wait(delay):
             with lock:
-                if not done.is_set():
+                if not finished.is_set():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(TimeLimitError))
-            wait = AGAIN
+            delay = AGAIN
 
     threading.Thread(target=raise_it, daemon=True).start()
     try:
         yield
     finally:
         with lock:
-            done.set()
+            finished.set()
             ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)
 
 
@@ -306,16 +306,16 @@ def _generators() -> Iterator[None]:
     """Leave the generators of `random`, numpy and torch as they were found."""
     state = random.getstate()
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    numpys = numpy.random.get_state() if numpy else None
-    torchs = torch.get_rng_state() if torch else None
+    numpy_state = numpy.random.get_state() if numpy else None
+    torch_state = torch.get_rng_state() if torch else None
     try:
         yield
     finally:
         random.setstate(state)
         if numpy:
-            numpy.random.set_state(numpys)
+            numpy.random.set_state(numpy_state)
         if torch:
-            torch.set_rng_state(torchs)
+            torch.set_rng_state(torch_state)
 
 
 def _seed(seed: int) -> None:

@@ -9,11 +9,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from torchbook.practice import harness, progress, quiz, shelf
+from torchbook.practice import harness, packages, progress, quiz, shelf
 from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook.practice.harness import Outcome
+from torchbook.practice.learner_source import SourceError, source_of
 from torchbook.practice.report import Result, Row, count, shell, show
-from torchbook.practice.source import SourceError, source_of
 
 Call = Callable[..., str]  # ("hint", "p01-x3", 2) as the learner would write it
 NOT_DONE = ("unsolved", "missing")
@@ -44,8 +44,8 @@ _told = _Told()
 
 def in_python(verb: str, *arguments: object) -> str:
     """A call as one writes it in Python."""
-    given = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in arguments)
-    return f"{verb}({given})"
+    literals = ", ".join(f'"{argument}"' if isinstance(argument, str) else str(argument) for argument in arguments)
+    return f"{verb}({literals})"
 
 
 def in_terminal(verb: str, *arguments: object) -> str:
@@ -67,15 +67,16 @@ def check(exercise_id: str, *, namespace: Mapping[str, Any] | None = None, patie
     Returns:
         What was shown. It is true once all checks pass.
     """
-    given = _callers_namespace() if namespace is None else namespace
+    definitions = _callers_namespace() if namespace is None else namespace
     try:
         exercise = shelf.find(named(exercise_id))
-    except ExerciseError as error:
+        packages.require(exercise)
+    except (ExerciseError, packages.NotInstalledError) as error:
         result = Result(str(exercise_id), f"Nothing was checked: {error}")
     else:
         if checking_a_file in sys.modules:
             return Result(exercise.id, f"{exercise.id}: checked once its file has been read")
-        result = examine(exercise, given, patience=patience)
+        result = examine(exercise, definitions, patience=patience)
         result.advice += keep(exercise, result)
     result.show()
     return result
@@ -96,9 +97,9 @@ def named(exercise_id: object) -> str:
 
 
 def _callers_namespace() -> Mapping[str, Any]:
-    running = shell()
-    if running is not None:
-        return dict(running.user_ns)
+    ipython = shell()
+    if ipython is not None:
+        return dict(ipython.user_ns)
     frame: types.FrameType | None = sys._getframe(1)
     while frame and frame.f_globals.get("__name__", "").startswith("torchbook.practice"):
         frame = frame.f_back
@@ -110,7 +111,7 @@ def examine(
 ) -> Result:
     """The result of an exercise's public checks; nothing is shown or kept."""
     outcomes = _outcomes(exercise, namespace, patience)
-    rows = _quiz_rows(exercise, outcomes) if exercise.kind == "quiz" else _rows(outcomes)
+    rows = _quiz_rows(exercise, outcomes) if exercise.contract.kind == "quiz" else _rows(outcomes)
     advice = _advice(exercise, outcomes, namespace, call)
     return Result(exercise.id, _headline(exercise, outcomes), rows, advice, tuple(outcomes))
 
@@ -130,17 +131,17 @@ def _outcomes(exercise: Exercise, namespace: Mapping[str, Any], patience: float)
             source = source_of([n for n in exercise.names if n in namespace], namespace, exercise.prelude)
         except SourceError as error:
             trouble = str(error)
-    able = {check.name for check in checks if not (trouble and "source" in check.parameters)}
-    done = harness.run(
+    runnable = {check.name for check in checks if not (trouble and "source" in check.parameters)}
+    outcomes = harness.run(
         exercise.public_checks,
         dict(namespace),
         reference=None,
         seed=0,
         source=source,
-        only=able,
-        seconds=exercise.seconds * patience,
+        only=runnable,
+        seconds=exercise.contract.seconds * patience,
     )
-    by_name = {outcome.name: outcome for outcome in done}
+    by_name = {outcome.name: outcome for outcome in outcomes}
     return [by_name.get(check.name, Outcome(check.name, "error", trouble, 0.0)) for check in checks]
 
 
@@ -157,7 +158,7 @@ def _rows(outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
 
 def _quiz_rows(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
     rows = []
-    questions = {f"test_{question.name}": question for question in exercise.questions}
+    questions = {f"test_{question.name}": question for question in exercise.contract.questions}
     for outcome in outcomes:
         question = questions.get(outcome.name)
         if question is None and outcome.state not in ("refused", "error"):
@@ -176,12 +177,13 @@ def _why_right(question: quiz.Question) -> str:
 def _headline(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
     title = f"{exercise.id} {exercise.title}"
     states = {outcome.state for outcome in outcomes}
-    if exercise.kind == "quiz" and states & {"passed", "refused"}:
+    if exercise.contract.kind == "quiz" and states & {"passed", "refused"}:
         answers = [outcome for outcome in outcomes if outcome.name != "test_form"]
         right = sum(outcome.state == "passed" for outcome in answers)
         return f"{title}: {right} of {count(answers, 'answer')} right"
     if states == {"unsolved"}:
-        return f"{title}: not {'answered yet' if exercise.kind == 'quiz' else 'solved yet, the stub is still there'}"
+        quiz_or_code = "answered yet" if exercise.contract.kind == "quiz" else "solved yet, the stub is still there"
+        return f"{title}: not {quiz_or_code}"
     if states == {"passed"}:
         return f"{title}: solved, {count(outcomes, 'check')} passed"
     return f"{title}: {sum(outcome.state == 'passed' for outcome in outcomes)} of {count(outcomes, 'check')} passed"
@@ -194,7 +196,7 @@ def _advice(
     failed = next((outcome for outcome in outcomes if outcome.state not in ("passed", "missing")), None)
     if failed is None and not undefined:
         return (f"To compare with the reference: `{call('solution', exercise.id)}`",)
-    if exercise.kind == "quiz":
+    if exercise.contract.kind == "quiz":
         return (*undefined, *_about_topics(exercise, outcomes))
     if failed is None:
         return tuple(undefined)
@@ -204,13 +206,15 @@ def _advice(
 def _about_topics(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """Of a self-test: what was known of each topic, and what to read on those where something was missed."""
     right = {outcome.name.removeprefix("test_") for outcome in outcomes if outcome.state == "passed"}
-    if not exercise.topics or not {outcome.state for outcome in outcomes} & {"passed", "refused"}:
+    if not exercise.contract.topics or not {outcome.state for outcome in outcomes} & {"passed", "refused"}:
         return ()
-    said = []
-    for topic, known, asked in quiz.tallies(exercise.questions, exercise.topics, right - {"form"}):
-        read = "".join(f"\n  {one.title}: {one.address}" for one in topic.read) if known < asked else ""
-        said.append(f"{topic.title}: {known} of {asked} right{', to read:' if read else ''}{read}")
-    return ("By topic; an open answer counts as not sure:", *said)
+    paragraphs = []
+    for topic, correct, total in quiz.tallies(exercise.contract.questions, exercise.contract.topics, right - {"form"}):
+        readings = (
+            "".join(f"\n  {reading.title}: {reading.address}" for reading in topic.read) if correct < total else ""
+        )
+        paragraphs.append(f"{topic.title}: {correct} of {total} right{', to read:' if readings else ''}{readings}")
+    return ("By topic; an open answer counts as not sure:", *paragraphs)
 
 
 def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outcome], call: Call) -> tuple[str, ...]:
@@ -219,33 +223,35 @@ def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outco
     check_name = spoken(failed.name).capitalize()
     if failed.state == "time":
         return (f"{check_name}: {failed.message}", _about_patience(exercise, call))
-    between = ": " if failed.state == "refused" else " did not get through: "
-    return (f"{check_name}{between}{failed.message}", *_about_hint(exercise, failed.name, call))
+    separator = ": " if failed.state == "refused" else " did not get through: "
+    return (f"{check_name}{separator}{failed.message}", *_about_hint(exercise, failed.name, call))
 
 
 def _about_patience(exercise: Exercise, call: Call) -> str:
-    longer = f'check("{exercise.id}", patience=3)' if call is in_python else "--patience 3"
-    return f"On a slow machine, `{longer}` gives it three times as long."
+    remedy = f'check("{exercise.id}", patience=3)' if call is in_python else "--patience 3"
+    return f"On a slow machine, `{remedy}` gives it three times as long."
 
 
 def _about_undefined(name: str, namespace: Mapping[str, Any]) -> str:
-    own = [
-        other
-        for other, value in namespace.items()
-        if not other.startswith("_") and other not in _NOT_THE_LEARNERS and not isinstance(value, types.ModuleType)
+    candidates = [
+        candidate
+        for candidate, value in namespace.items()
+        if not candidate.startswith("_")
+        and candidate not in _NOT_THE_LEARNERS
+        and not isinstance(value, types.ModuleType)
     ]
-    folded = {other.lower(): other for other in own}
-    near = [folded[found] for found in difflib.get_close_matches(name.lower(), folded, 2, 0.6)]
-    meant = f" There is `{'` and `'.join(near)}`: is that it?" if near else ""
-    return f"`{name}` is not defined here: define it under this name, or run the cell that does.{meant}"
+    folded = {candidate.lower(): candidate for candidate in candidates}
+    matches = [folded[match] for match in difflib.get_close_matches(name.lower(), folded, 2, 0.6)]
+    suggestion = f" There is `{'` and `'.join(matches)}`: is that it?" if matches else ""
+    return f"`{name}` is not defined here: define it under this name, or run the cell that does.{suggestion}"
 
 
 def _about_stub(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
     states = {outcome.name: outcome.state for outcome in outcomes}
-    asked = harness.checks_of(exercise.public_checks)
-    done = {name for check in asked if states[check.name] != "unsolved" for name in check.parameters}
-    open_ = {name for check in asked if states[check.name] == "unsolved" for name in check.parameters}
-    names = [name for name in exercise.names if name in (open_ - done or open_)]
+    checks = harness.checks_of(exercise.public_checks)
+    solved = {name for check in checks if states[check.name] != "unsolved" for name in check.parameters}
+    open_ = {name for check in checks if states[check.name] == "unsolved" for name in check.parameters}
+    names = [name for name in exercise.names if name in (open_ - solved or open_)]
     names = [name for name in names if name in _raising(exercise.stub)] or names  # the rest may be code to repair
     return f"Write `{'`, `'.join(names)}` where the stub says `raise NotImplementedError`, and run that cell again."
 
@@ -256,7 +262,7 @@ def _raising(stub: str) -> set[str]:
         node.name
         for node in ast.parse(stub).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and any(isinstance(one, ast.Raise) for one in ast.walk(node))
+        and any(isinstance(child, ast.Raise) for child in ast.walk(node))
     }
 
 
@@ -265,11 +271,11 @@ def _about_hints(exercise: Exercise, call: Call) -> tuple[str, ...]:
 
 
 def _about_hint(exercise: Exercise, check_name: str, call: Call) -> tuple[str, ...]:
-    found = exercise.hint_for(check_name)
-    if found is None:
+    hint = exercise.hint_for(check_name)
+    if hint is None:
         return _about_hints(exercise, call)
-    number = exercise.hints.index(found) + 1
-    return (f"Hint `{call('hint', exercise.id, number)}`: {found.symptom}",)
+    number = exercise.hints.index(hint) + 1
+    return (f"Hint `{call('hint', exercise.id, number)}`: {hint.symptom}",)
 
 
 # Hints and the solution.
@@ -290,9 +296,9 @@ def solution(exercise_id: str) -> None:
     _show_or_say(lambda: solution_text(exercise_id))
 
 
-def _show_or_say(made: Callable[[], str]) -> None:
+def _show_or_say(render: Callable[[], str]) -> None:
     try:
-        text = made()
+        text = render()
     except ExerciseError as error:
         text = f"{error}"
     show(text, **{"text/markdown": text})
@@ -308,13 +314,13 @@ def hint_text(exercise_id: str, number: int | None = None, call: Call = in_pytho
     if not exercise.hints:
         raise ExerciseError(f"{exercise.id} has no hints")
     if number is None:
-        listed = "\n".join(f"{n}. {one.symptom}" for n, one in enumerate(exercise.hints, 1))
-        return f"Hints of {exercise.id}, by symptom; `{call('hint', exercise.id, 1)}` shows the first:\n\n{listed}"
+        symptoms = "\n".join(f"{n}. {hint.symptom}" for n, hint in enumerate(exercise.hints, 1))
+        return f"Hints of {exercise.id}, by symptom; `{call('hint', exercise.id, 1)}` shows the first:\n\n{symptoms}"
     if number not in range(1, len(exercise.hints) + 1):
         raise ExerciseError(f"{exercise.id} has no hint {number}; there are 1 to {len(exercise.hints)}")
-    found = exercise.hints[number - 1]
+    hint = exercise.hints[number - 1]
     notes = _told.first_time(progress.hinted(exercise.id, number))
-    return "\n\n".join([f"**{number}. {found.symptom}**", found.text, *notes])
+    return "\n\n".join([f"**{number}. {hint.symptom}**", hint.text, *notes])
 
 
 def solution_text(exercise_id: str) -> str:
@@ -325,12 +331,12 @@ def solution_text(exercise_id: str) -> str:
     """
     exercise = shelf.find(named(exercise_id))
     notes = _told.first_time(progress.opened(exercise.id))
-    body = _answers(exercise) if exercise.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
+    body = _answers(exercise) if exercise.contract.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
     return "\n\n".join([f"Solution of {exercise.id} {exercise.title}", body, *notes])
 
 
 def _answers(exercise: Exercise) -> str:
-    return "\n\n".join(f"**{q.name}**: `{q.answer}`. {_why_right(q).strip()}" for q in exercise.questions)
+    return "\n\n".join(f"**{q.name}**: `{q.answer}`. {_why_right(q).strip()}" for q in exercise.contract.questions)
 
 
 def reference(exercise_id: str) -> types.SimpleNamespace:
@@ -343,8 +349,12 @@ def reference(exercise_id: str) -> types.SimpleNamespace:
     """
     exercise = shelf.find(named(exercise_id))
     module = harness.load(exercise.reference, f"torchbook_reference_{quiz.variable(exercise.id)}")
-    own = {k: v for k, v in vars(module).items() if not k.startswith("__") and not isinstance(v, types.ModuleType)}
-    return types.SimpleNamespace(**own)
+    definitions = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("__") and not isinstance(value, types.ModuleType)
+    }
+    return types.SimpleNamespace(**definitions)
 
 
 # The list.
@@ -367,13 +377,15 @@ def listing(chapter: str = "", *, todo: bool = False) -> tuple[list[Listed], str
         ExerciseError: an exercise is malformed.
     """
     records, note = progress.read()
-    found = []
+    entries = []
     for exercise in shelf.shelf().values():
         state = records.get(exercise.id, progress.Record()).state
-        wanted = chapter in ("", exercise.chapter) and not (todo and state.startswith("solved"))
-        if wanted and exercise.audience == "everyone":
-            found.append(Listed(exercise.id, exercise.title, exercise.stars, exercise.minutes, state))
-    return found, note
+        selected = chapter in ("", exercise.contract.chapter) and not (todo and state.startswith("solved"))
+        if selected and exercise.contract.audience == "everyone":
+            entries.append(
+                Listed(exercise.id, exercise.title, exercise.contract.stars, exercise.contract.minutes, state)
+            )
+    return entries, note
 
 
 def exercises(chapter: str = "", *, todo: bool = False) -> None:
@@ -381,8 +393,10 @@ def exercises(chapter: str = "", *, todo: bool = False) -> None:
     _show_or_say(lambda: _table(*listing(chapter, todo=todo)))
 
 
-def _table(found: list[Listed], note: str) -> str:
+def _table(entries: list[Listed], note: str) -> str:
     head = ["| exercise | title | difficulty | minutes | state |", "| --- | --- | --- | ---: | --- |"]
-    rows = [f"| {one.id} | {one.title} | {one.stars} of 5 | {one.minutes} | {one.state} |" for one in found]
-    table = "\n".join([*head, *rows]) if found else "No exercise to show."
+    rows = [
+        f"| {entry.id} | {entry.title} | {entry.stars} of 5 | {entry.minutes} | {entry.state} |" for entry in entries
+    ]
+    table = "\n".join([*head, *rows]) if entries else "No exercise to show."
     return "\n\n".join([table, *_told.first_time(note)])

@@ -43,9 +43,9 @@ _Records = pydantic.TypeAdapter(dict[str, Record])
 
 def path() -> Path:
     """The file, whether or not it exists."""
-    named = os.environ.get(FILE)
-    if named:
-        return Path(named).expanduser()
+    override = os.environ.get(FILE)
+    if override:
+        return Path(override).expanduser()
     return platformdirs.user_data_path("torchbook", appauthor=False) / "progress.json"
 
 
@@ -115,9 +115,9 @@ def _change(exercise_id: str, change: Callable[[Record], None]) -> str:
 
 def _write(file: Path, content: bytes) -> None:
     """Replace the file in one step, so that nobody ever reads half of it."""
-    new = file.with_name(f"{file.name}.{os.getpid()}.new")
+    temporary = file.with_name(f"{file.name}.{os.getpid()}.new")
     try:
-        new.write_bytes(content)
-        new.replace(file)
+        temporary.write_bytes(content)
+        temporary.replace(file)
     finally:
-        new.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import pydantic
 
+from torchbook.practice.wrong import Wrong
+
 SITE = "https://pytorch-inside-out.github.io/pytorch-inside-out"  # `html.baseurl` of _config.yml, which no wheel has
 NOT_SURE = "?"
 
@@ -128,23 +130,23 @@ def about_topics(
 ) -> tuple[tuple[str | int, ...], str] | None:
     """Where topics and questions do not fit together, as the path of the field, and what is wrong there."""
     names = [topic.name for topic in topics]
-    asked = {question.topic for question in questions}
+    covered = {question.topic for question in questions}
     for index, name in enumerate(names):
         if name in names[:index]:
             return ("topics", index, "name"), f"{name!r} is there twice"
     for index, question in enumerate(questions):
         if question.topic not in (names or [""]):
-            known = ", ".join(names) or "none, for lack of `topics`"
-            return ("questions", index, "topic"), f"{question.name}: its `topic` is one of: {known}"
-    unasked = next((index for index, name in enumerate(names) if name not in asked), None)
+            available = ", ".join(names) or "none, for lack of `topics`"
+            return ("questions", index, "topic"), f"{question.name}: its `topic` is one of: {available}"
+    unasked = next((index for index, name in enumerate(names) if name not in covered), None)
     return None if unasked is None else (("topics", unasked, "name"), f"no question is about {names[unasked]!r}")
 
 
 def headed(questions: tuple[Question, ...], topics: tuple[Topic, ...]) -> list[tuple[str, Question]]:
     """The questions, each with the title of its topic where that begins, else with ""."""
     titles = {topic.name: topic.title for topic in topics}
-    before = ("", *(question.topic for question in questions))
-    return [(titles[q.topic] if q.topic != b else "", q) for b, q in zip(before, questions, strict=False)]
+    previous = ("", *(question.topic for question in questions))
+    return [(titles[q.topic] if q.topic != above else "", q) for above, q in zip(previous, questions, strict=False)]
 
 
 class Tally(NamedTuple):
@@ -157,25 +159,27 @@ class Tally(NamedTuple):
 
 def tallies(questions: tuple[Question, ...], topics: tuple[Topic, ...], right: Collection[str]) -> list[Tally]:
     """What was known, topic by topic; `right` are the names of the questions answered right."""
-    found = []
+    counts = []
     for topic in topics:
         asked = [question.name for question in questions if question.topic == topic.name]
-        found.append(Tally(topic, sum(name in right for name in asked), len(asked)))
-    return found
+        counts.append(Tally(topic, sum(name in right for name in asked), len(asked)))
+    return counts
 
 
 def reading_list(topics: tuple[Topic, ...]) -> str:
     """What to read on each topic, as Markdown for notebooks."""
-    rows = [f"- {topic.title}: " + "; ".join(f"[{one.title}]({one.address})" for one in topic.read) for topic in topics]
+    rows = [
+        f"- {topic.title}: " + "; ".join(f"[{reading.title}]({reading.address})" for reading in topic.read)
+        for topic in topics
+    ]
     return "\n".join(rows)
 
 
 class Derived(NamedTuple):
-    """What a quiz is as Python: reference, checks, and wrong answers (name, check, misconception, source)."""
+    """What a quiz is as Python."""
 
     solution: str
     checks: str
-    wrong: tuple[tuple[str, str, str, str], ...]
 
 
 def accepted(patterns: tuple[str, ...], answer: str) -> bool:
@@ -204,17 +208,26 @@ def derive(
     solution = _solution(name, questions, topics)
     letters = {question.name: question.letters for question in questions}
     checks = _HELPERS.format(letters=letters, table=_table(questions), not_sure=NOT_SURE) + _FORM.format(name=name)
-    wrong = [
-        ("unreadable", "test_form", "the answer is not in the form that is asked for", _malformed(name, questions))
-    ]
     for question in questions:
-        check = f"test_hidden_{question.name}" if hidden else f"test_{question.name}"
-        checks += f'\n\ndef {check}({name}):\n    _mark({name}, "{question.name}")\n'
+        checks += f'\n\ndef {_check(question, hidden)}({name}):\n    _mark({name}, "{question.name}")\n'
+    return Derived(solution, checks)
+
+
+def _check(question: Question, hidden: bool) -> str:
+    return f"test_hidden_{question.name}" if hidden else f"test_{question.name}"
+
+
+def wrong_answers(exercise_id: str, questions: tuple[Question, ...], *, hidden: bool) -> tuple[Wrong, ...]:
+    """Every wrong option and every tempting answer, and one that is in no form that is asked for."""
+    name = variable(exercise_id)
+    why = "the answer is not in the form that is asked for"
+    answers = [Wrong("unreadable", "test_form", why, f"{name} = {json.dumps(_malformed(questions))}\n")]
+    for question in questions:
         for number, (answer, why) in enumerate(_wrong_answers(question), 1):
             filled = {q.name: answer if q is question else q.answer for q in questions}
-            source = f"# {check}: {why}\n{name} = {json.dumps(filled)}\n"
-            wrong.append((f"{question.name}_{number}", check, why, source))
-    return Derived(solution, checks, tuple(wrong))
+            program = f"{name} = {json.dumps(filled)}\n"
+            answers.append(Wrong(f"{question.name}_{number}", _check(question, hidden), why, program))
+    return tuple(answers)
 
 
 def _solution(name: str, questions: tuple[Question, ...], topics: tuple[Topic, ...]) -> str:
@@ -222,26 +235,24 @@ def _solution(name: str, questions: tuple[Question, ...], topics: tuple[Topic, .
     for title, question in headed(questions, topics):
         if title:
             rows.append(f"    # {title}")
-        what = " or ".join(f'"{letter}"' for letter in question.letters) if question.options else "a few words or code"
-        rows += [f'    "{question.name}": "",  # {what}']
-    rights = [f"{name}[{q.name!r}] = {json.dumps(q.answer)}" for q in questions]
+        form = " or ".join(f'"{letter}"' for letter in question.letters) if question.options else "a few words or code"
+        rows += [f'    "{question.name}": "",  # {form}']
+    assignments = [f"{name}[{q.name!r}] = {json.dumps(q.answer)}" for q in questions]
     body = "\n".join(rows)
-    return f"{name} = {{\n{body}\n}}\n### BEGIN SOLUTION\n" + "\n".join(rights) + "\n### END SOLUTION\n"
+    return f"{name} = {{\n{body}\n}}\n### BEGIN SOLUTION\n" + "\n".join(assignments) + "\n### END SOLUTION\n"
 
 
-def _malformed(name: str, questions: tuple[Question, ...]) -> str:
+def _malformed(questions: tuple[Question, ...]) -> dict[str, str]:
     filled = {q.name: "the first one" if q.options else q.answer for q in questions}
-    if not any(q.options for q in questions):
-        filled = dict.fromkeys(filled, "\n".join("x" * 400))
-    return f"# test_form: the answer is not in the form that is asked for\n{name} = {json.dumps(filled)}\n"
+    return filled if any(q.options for q in questions) else dict.fromkeys(filled, "\n".join("x" * 400))
 
 
 def _wrong_answers(question: Question) -> list[tuple[str, str]]:
     if question.options:
         pairs = zip(question.letters, question.options, strict=True)
         return [(letter, _one_line(option.why)) for letter, option in pairs if not option.right]
-    given = [(tempting.example, _one_line(tempting.why)) for tempting in question.tempting]
-    return [*given, ("no idea", "the answer is none of those that are accepted")]
+    answers = [(tempting.example, _one_line(tempting.why)) for tempting in question.tempting]
+    return [*answers, ("no idea", "the answer is none of those that are accepted")]
 
 
 def _one_line(text: str) -> str:

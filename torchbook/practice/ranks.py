@@ -40,122 +40,7 @@ from typing import Any
 Said = dict[str, dict[str, Any]]  # of one rank, by case: {"value": …}, {"error": …} or {"unsolved": True}
 
 _TOKEN = "TORCHBOOK_STARTED_BY"
-_PROGRAM = '''
-import ctypes, datetime, json, os, pathlib, re, signal, sys, types
-
-import torch
-import torch.distributed as dist
-from torch import nn
-
-folder, which, size, limit, seconds = pathlib.Path(sys.argv[1]), *(int(word) for word in sys.argv[2:])
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # not to outlive the process that asked
-torch.set_num_threads(1)
-exec(compile((folder / "cases.py").read_text(encoding="utf-8"), "cases.py", "exec"))  # what it imports, it imports once
-rank = max(which, 0)
-if which < 0:
-    for other in range(1, size):
-        if os.fork() == 0:
-            rank = other
-            break
-limit = datetime.timedelta(seconds=limit)
-
-
-class TooLong(BaseException):
-    pass
-
-
-def too_long(*_):
-    raise TooLong
-
-
-def during(number, case, world):
-    """What the case returns, within a process group of its own."""
-    place, places = (0, 1) if world == 1 else (rank, size)
-    store = dist.FileStore(str(folder / f"store{number}{f'-{rank}' if world == 1 else ''}"), places)
-    failed = True
-    try:
-        if hasattr(signal, "SIGALRM"):
-            signal.signal(signal.SIGALRM, too_long)
-            signal.alarm(seconds)
-        if world != 0:
-            dist.init_process_group("gloo", store=store, rank=place, world_size=places, timeout=limit)
-        meet(store, "here", place, places, limit)  # a case that fails at once must not close what others still open
-        found = {"value": case()}
-        failed = False
-        return found
-    except NotImplementedError as error:
-        return {"error": worded(error)} if error.args else {"unsolved": True}
-    except TooLong as error:
-        return {"error": f"not finished after {seconds} s{line(error)}"}
-    except Exception as error:
-        return {"error": worded(error)}
-    finally:
-        if hasattr(signal, "SIGALRM"):
-            signal.alarm(0)
-        if failed:
-            leave()  # the others must not wait for this rank
-        try:
-            meet(store, "done", place, places, 2 * limit)
-        except Exception:
-            pass
-        leave()
-
-
-def meet(store, name, place, places, limit):
-    store.set(f"{name}{place}", "")
-    store.wait([f"{name}{other}" for other in range(places)], limit)
-
-
-def leave():
-    try:
-        if dist.is_initialized():
-            dist.destroy_process_group()
-    except Exception:
-        pass
-
-
-def worded(error):
-    """Type, message without addresses, and the learner's line."""
-    text = re.sub(r"\\[\\S+\\.(cc|cpp|h):\\d+\\] *| *\\[[\\w.:]+\\]:\\d+", "", str(error)).split("\\n")[0]
-    text = text.partition(" This is typically caused by")[0]
-    return f"{type(error).__name__}: {text[:300]}{line(error)}"
-
-
-def line(error):
-    step, found = error.__traceback__, ""
-    while step:
-        if step.tb_frame.f_code.co_filename == "<answer>":
-            found = text.splitlines()[step.tb_lineno - 1].strip()
-        step = step.tb_next
-    return f" (at `{found}`)" if found else ""
-
-
-text = (folder / "answer.py").read_text(encoding="utf-8")
-answer = sys.modules["answer"] = types.ModuleType("answer")
-vars(answer).update(torch=torch, dist=dist, nn=nn)
-
-
-def say(said):
-    (folder / f"{rank}.part").write_text(json.dumps(said))
-    os.replace(folder / f"{rank}.part", folder / f"{rank}.json")
-
-
-said = {}
-try:
-    exec(compile(text, "<answer>", "exec"), vars(answer))
-    for number, (name, case, *world) in enumerate(cases(answer)):
-        said[name] = during(number, case, *world or [size])
-        say(said)
-except NotImplementedError:
-    say(said | {"": {"unsolved": True}})
-except Exception as error:
-    say(said | {"": {"error": worded(error)}})
-if which < 0 and rank == 0:
-    for other in range(1, size):
-        os.wait()
-os._exit(0)  # whatever threads are left
-'''
+_PROGRAM = Path(__file__).with_name("_rank.py")
 
 
 @dataclass
@@ -192,15 +77,15 @@ class Ranks:
             NotImplementedError: the answer is the stub still.
             AssertionError: a rank raised, hung or ended; the message says which and where.
         """
-        everyone = self.run(cases, source)
-        found = [said.get(case) or said.get("") or {"error": self._nothing} for said in everyone]
-        if any("unsolved" in one for one in found):
+        reports = self.run(cases, source)
+        results = [report.get(case) or report.get("") or {"error": self._nothing} for report in reports]
+        if any("unsolved" in result for result in results):
             raise NotImplementedError
-        errors = [(rank, one["error"]) for rank, one in enumerate(found) if "error" in one]
+        errors = [(rank, result["error"]) for rank, result in enumerate(results) if "error" in result]
         if errors:
-            rank, error = min(errors, key=lambda one: _is_a_consequence(one[1]))
+            rank, error = min(errors, key=lambda failure: _is_a_consequence(failure[1]))
             raise AssertionError(f"rank {rank}: {error}")
-        return [one["value"] for one in found]
+        return [result["value"] for result in results]
 
     @property
     def _nothing(self) -> str:
@@ -209,13 +94,12 @@ class Ranks:
     def _run(self, cases: str, source: str) -> list[Said]:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            for file, text in (("answer.py", source), ("cases.py", cases), ("rank.py", _PROGRAM)):
+            for file, text in (("answer.py", source), ("cases.py", cases)):
                 (folder / file).write_text(text, encoding="utf-8")
-            places = [-1] if sys.platform == "linux" else range(self.world)
+            ranks = [-1] if sys.platform == "linux" else range(self.world)
             numbers = self.world, self.limit, self.case_seconds
-            commands = [
-                [sys.executable, str(folder / "rank.py"), name, *map(str, (place, *numbers))] for place in places
-            ]
+            program = [sys.executable, "-P", str(_PROGRAM), name]  # -P: what lies beside the program is not to be found
+            commands = [[*program, *map(str, (rank, *numbers))] for rank in ranks]
             with started(commands, [on_loopback(self.variables)] * len(commands), folder) as processes:
                 waited(processes, self.seconds)
             files = [folder / f"{rank}.json" for rank in range(self.world)]
@@ -233,8 +117,8 @@ def _is_a_consequence(error: str) -> bool:
 def on_loopback(variables: Mapping[str, str] = {}) -> dict[str, str]:
     """This process' environment for ranks that talk on this machine only: gloo's interface, one thread, no GPU."""
     interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
-    found = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    return found | ({"GLOO_SOCKET_IFNAME": interface} if interface else {}) | dict(variables)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return environment | ({"GLOO_SOCKET_IFNAME": interface} if interface else {}) | dict(variables)
 
 
 @contextlib.contextmanager
@@ -244,11 +128,11 @@ def started(
     """Start processes without input or output, and end them and all that they started when the block is left."""
     token = secrets.token_hex(8)
     processes: list[subprocess.Popen[bytes]] = []
-    quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
         for command, environment in zip(commands, environments, strict=True):
             marked = {**environment, _TOKEN: token}
-            processes.append(subprocess.Popen(command, env=marked, cwd=folder, start_new_session=True, **quiet))
+            processes.append(subprocess.Popen(command, env=marked, cwd=folder, start_new_session=True, **streams))
         yield processes
     finally:
         for process in processes:

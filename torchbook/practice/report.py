@@ -64,9 +64,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         rows = "".join(_item(row) for row in self.rows)
-        listed = f'<ul style="list-style: none; padding-left: 0.5em">{rows}</ul>' if rows else ""
+        bullets = f'<ul style="list-style: none; padding-left: 0.5em">{rows}</ul>' if rows else ""
         advice = "".join(f"<p>{marked(paragraph)}</p>" for paragraph in self.advice)
-        return f'<div role="status"><p><strong>{marked(self.headline)}</strong></p>{listed}{advice}</div>'
+        return f'<div role="status"><p><strong>{marked(self.headline)}</strong></p>{bullets}{advice}</div>'
 
     def show(self) -> None:
         """Display the whole report here and now."""
@@ -106,8 +106,8 @@ def shell() -> Any:
 
 
 def _cell() -> object:
-    running = shell()
-    return running.execution_count if running else None
+    ipython = shell()
+    return ipython.execution_count if ipython else None
 
 
 def show(text: str, **forms: str) -> None:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from torchbook.practice import harness, learner, shelf
+from torchbook.practice import harness, learner, packages, shelf
 from torchbook.practice.exercise import Exercise
 from torchbook.practice.report import Result, ResultJson
 
@@ -53,24 +53,26 @@ def check_file(exercise_id: str, file: Path, *, patience: float = 1.0) -> Result
     Raises:
         ExerciseError: there is no such exercise.
         FileError: the file is missing, or no Python file or notebook.
+        NotInstalledError: the exercise needs a package that is not installed.
     """
     exercise = shelf.find(learner.named(exercise_id))
+    packages.require(exercise)
     pieces(file)
     with tempfile.TemporaryDirectory() as folder:
-        found = Path(folder) / "result.json"
-        how = _run(exercise, file, found, patience)
+        output = Path(folder) / "result.json"
+        ending = _run(exercise, file, output, patience)
         try:
-            result = ResultJson.validate_json(found.read_bytes())
+            result = ResultJson.validate_json(output.read_bytes())
         except (OSError, ValueError):
-            result = Result(exercise.id, f"{exercise.id} {exercise.title}: no result, {how}")
+            result = Result(exercise.id, f"{exercise.id} {exercise.title}: no result, {ending}")
     result.advice += learner.keep(exercise, result)
     return result
 
 
-def _run(exercise: Exercise, file: Path, found: Path, patience: float) -> str:
+def _run(exercise: Exercise, file: Path, output: Path, patience: float) -> str:
     """Run the other process, and say how it ended."""
-    command = [sys.executable, "-m", __name__, exercise.id, str(file.resolve()), str(found), str(patience)]
-    limit = (FILE_SECONDS + exercise.seconds) * patience + _MARGIN
+    command = [sys.executable, "-m", __name__, exercise.id, str(file.resolve()), str(output), str(patience)]
+    limit = (FILE_SECONDS + exercise.contract.seconds) * patience + _MARGIN
     process = subprocess.Popen(command, start_new_session=os.name == "posix")
     try:
         code = process.wait(limit)
@@ -124,15 +126,15 @@ def _python(cell: str) -> str:
     """A cell's Python: magics and shell commands taken out, their lines kept."""
     from IPython.core.inputtransformer2 import TransformerManager
 
-    first, _, rest = cell.partition("\n")
-    source = TransformerManager().transform_cell(f"\n{rest}" if first.startswith(_BODY_COUNTS) else cell)
+    head, _, body = cell.partition("\n")
+    source = TransformerManager().transform_cell(f"\n{body}" if head.startswith(_BODY_COUNTS) else cell)
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return source
     lines = source.splitlines()
     for node in tree.body:
-        if any(isinstance(one, ast.Name) and one.id == "get_ipython" for one in ast.walk(node)):
+        if any(isinstance(child, ast.Name) and child.id == "get_ipython" for child in ast.walk(node)):
             lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
     return "\n".join(lines) + "\n"
 
@@ -140,13 +142,13 @@ def _python(cell: str) -> str:
 # The other process.
 
 
-def main(exercise_id: str, file: str, found: str, patience: str) -> None:
+def main(exercise_id: str, file: str, output: str, patience: str) -> None:
     """Run a learner's file and the checks on it, and write the result as JSON."""
     exercise = shelf.find(exercise_id)
     module, notes = run(pieces(Path(file)), Path(file), FILE_SECONDS * float(patience))
     result = learner.examine(exercise, vars(module), patience=float(patience), call=learner.in_terminal)
     result = replace(result, advice=(*notes, *result.advice))
-    Path(found).write_bytes(ResultJson.dump_json(result))
+    Path(output).write_bytes(ResultJson.dump_json(result))
 
 
 def run(code: list[Piece], file: Path, seconds: float) -> tuple[types.ModuleType, list[str]]:

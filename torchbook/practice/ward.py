@@ -80,14 +80,14 @@ def confirm(
     Raises:
         AssertionError: it names no disease of the list, or one that this patient does not have.
     """
-    said = diagnosis()
-    assert isinstance(said, str), f"diagnosis() returns a name of DISEASES, a text, not a {type(said).__name__}"
-    name = re.sub(r"[\s_]+", "-", said.strip().lower())
-    assert name in DISEASES, f"{said!r} is not on the list, torchbook.practice.ward.DISEASES{_near(name)}"
-    speaks_against = (against or {}).get(name, otherwise)
-    assert digest(exercise, name) == expected, f"not {name}: {speaks_against}"
+    answer = diagnosis()
+    assert isinstance(answer, str), f"diagnosis() returns a name of DISEASES, a text, not a {type(answer).__name__}"
+    name = re.sub(r"[\s_]+", "-", answer.strip().lower())
+    assert name in DISEASES, f"{answer!r} is not on the list, torchbook.practice.ward.DISEASES{_near(name)}"
+    objection = (against or {}).get(name, otherwise)
+    assert digest(exercise, name) == expected, f"not {name}: {objection}"
 
 
 def _near(name: str) -> str:
-    found = difflib.get_close_matches(name, DISEASES, 2, 0.6)
-    return f"; is it {' or '.join(found)}?" if found else ""
+    matches = difflib.get_close_matches(name, DISEASES, 2, 0.6)
+    return f"; is it {' or '.join(matches)}?" if matches else ""

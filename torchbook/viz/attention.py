@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.tokenizer import two
+from torchbook.viz.units import two
 
 if TYPE_CHECKING:
     import torch

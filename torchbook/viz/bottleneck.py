@@ -15,7 +15,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import duration, significant
+from torchbook.viz.units import duration, significant
 
 _SETUP = Path(__file__).parent / "src" / "bottleneck" / "setup.json"
 

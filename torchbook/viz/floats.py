@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
+from torchbook.viz.units import counted
 
 if TYPE_CHECKING:
     import torch
@@ -361,7 +362,7 @@ class _Picture:
     def _field(self, top: int, name: str, field: str) -> int:
         size = self.CELL
         meaning = self._meaning(name)
-        self._text(0, top + 14, f"{name}, {len(field)} bit{'s' * (len(field) > 1)}: {meaning}", ' fill-opacity="0.8"')
+        self._text(0, top + 14, f"{name}, {counted(len(field), 'bit')}: {meaning}", ' fill-opacity="0.8"')
         for place, bit in enumerate(field):
             x, y = place % self.WIDE * size, top + 20 + place // self.WIDE * size
             self.parts.append(

@@ -21,8 +21,7 @@ import traitlets
 
 from torchbook.viz.base import Visualizer, module
 from torchbook.viz.memory import Model, parameters
-from torchbook.viz.ring import several
-from torchbook.viz.scaling import amount, count, significant
+from torchbook.viz.units import amount, count, counted, plural, several, significant
 
 _SETUP = Path(__file__).parent / "src" / "kvcache" / "setup.json"
 
@@ -615,14 +614,14 @@ def name_of(setting: Mapping[str, Any]) -> str:
         if all(model[name] == setting[name] for name in keys):
             return str(model["label"])
     n = setting["layers"]
-    return f"{n} layer{'s' * (n != 1)} of width {setting['heads'] * setting['head_dim']}"
+    return f"{counted(n, 'layer')} of width {setting['heads'] * setting['head_dim']}"
 
 
 def sharing(setting: Mapping[str, Any]) -> str:
     """How query heads share keys and values, in words."""
     heads, kv = setting["heads"], setting["kv_heads"]
     kind = "multi-head" if kv == heads else "multi-query" if kv == 1 else "grouped-query"
-    return f"{kind} attention, {heads} query head{'s' * (heads != 1)} and {kv} KV head{'s' * (kv != 1)}"
+    return f"{kind} attention, {counted(heads, 'query head')} and {counted(kv, 'KV head')}"
 
 
 def describe(setting: Mapping[str, Any], step: int, moment: int) -> str:
@@ -632,14 +631,10 @@ def describe(setting: Mapping[str, Any], step: int, moment: int) -> str:
     return _describe_memory(setting) if setting["view"] == "memory" else _describe_steps(setting, step)
 
 
-def _s(n: int) -> str:
-    return "" if n == 1 else "s"
-
-
 def _product(setting: Mapping[str, Any]) -> str:
     n = setting["layers"]
     return (
-        f"2 × {n} layer{_s(n)} × {setting['kv_heads']} KV head{_s(setting['kv_heads'])} × {setting['head_dim']} × "
+        f"2 × {counted(n, 'layer')} × {counted(setting['kv_heads'], 'KV head')} × {setting['head_dim']} × "
         f"{setting['bytes_per_value']} B"
     )
 
@@ -651,7 +646,7 @@ def _describe_steps(setting: Mapping[str, Any], step: int) -> str:
     now, total = kept[at], prompt + at
     if at == 0:
         told = (
-            f"prefill: {total} position{_s(total)} go{'es' * (total == 1)} through the model, with a cache or without"
+            f"prefill: {counted(total, 'position')} go{'es' * (total == 1)} through the model, with a cache or without"
         )
     else:
         told = (
@@ -665,12 +660,12 @@ def _describe_steps(setting: Mapping[str, Any], step: int) -> str:
     rows, macs, flops = both("computed"), both("macs"), both("flops")
     position = room(setting).position
     return (
-        f"{name_of(setting)}: {sharing(setting)}. {prompt} token{_s(prompt)} of prompt and {new} new "
-        f"token{_s(new)} take {new} step{_s(new)}. Step {at + 1} of {new}, {told}. So far: "
+        f"{name_of(setting)}: {sharing(setting)}. {counted(prompt, 'token')} of prompt and {new} new "
+        f"token{plural(new)} take {counted(new, 'step')}. Step {at + 1} of {new}, {told}. So far: "
         f"{rows[0]:,} rows of keys and values computed without a cache, {rows[1]:,} with one and "
         f"{both('read')[1]:,} read from it; {measure(macs[0])} and {measure(macs[1])} multiply-adds of attention; "
         f"{measure(flops[0], 'FLOP')} and {measure(flops[1], 'FLOP')} of the whole model, "
-        f"{significant(flops[0] / flops[1])} times as many. The cache holds {now.kept} position{_s(now.kept)} of "
+        f"{significant(flops[0] / flops[1])} times as many. The cache holds {counted(now.kept, 'position')} of "
         f"{_product(setting)} = {amount(position)}: {amount(position * now.kept)}."
     )
 
@@ -683,7 +678,7 @@ def _describe_memory(setting: Mapping[str, Any]) -> str:
     else:
         rest = (
             f"Of {amount(setting['memory_gb'] * 1e9)} {amount(own.left)} are left: {own.fit:,} such "
-            f"sequence{_s(own.fit)} fit{'s' * (own.fit == 1)}. With {setting['heads']} KV heads it would be "
+            f"sequence{plural(own.fit)} fit{'s' * (own.fit == 1)}. With {setting['heads']} KV heads it would be "
             f"{mha.fit:,}, with one {mqa.fit:,}."
         )
     shared = sharing(setting)
@@ -699,7 +694,7 @@ def _events(now: Moment, before: Moment | None) -> str:
     told = []
     for number in now.ended:
         pages = next(one.pages for one in before.running if one.request == number) if before else ()
-        told.append(f"{letter(number)} has ended and returns {len(pages)} page{_s(len(pages))}")
+        told.append(f"{letter(number)} has ended and returns {counted(len(pages), 'page')}")
     told += [f"{letter(number)} gives its pages back and will be computed again" for number in now.evicted]
     if now.started:
         names = several([letter(number) for number in now.started])
@@ -713,7 +708,7 @@ def _describe_pages(setting: Mapping[str, Any], moment: int) -> str:
     now, then = paged[at], whole[min(at, len(whole) - 1)]
     capacity, page, requests = setting["capacity"], setting["page"], setting["requests"]
     tables = "; ".join(
-        f"{letter(one.request)} keeps {one.positions} position{_s(one.positions)} in page{_s(len(one.pages))} "
+        f"{letter(one.request)} keeps {counted(one.positions, 'position')} in page{plural(len(one.pages))} "
         f"{', '.join(str(number) for number in one.pages)}{' and is done' * one.done}"
         for one in now.running
     )
@@ -726,9 +721,9 @@ def _describe_pages(setting: Mapping[str, Any], moment: int) -> str:
     free = capacity - now.pages
     are = "page is" if free == 1 else "pages are"
     return (
-        f"{len(requests)} sequence{_s(len(requests))}, {capacity} page{_s(capacity)} of {page} "
-        f"position{_s(page)}. Step {at + 1} of {len(paged)}.{events} Block tables: "
-        f"{tables}.{waiting} Of {now.held} positions in {now.pages} held page{_s(now.pages)} {now.used} are used, "
+        f"{counted(len(requests), 'sequence')}, {counted(capacity, 'page')} of {page} "
+        f"position{plural(page)}. Step {at + 1} of {len(paged)}.{events} Block tables: "
+        f"{tables}.{waiting} Of {now.held} positions in {now.pages} held page{plural(now.pages)} {now.used} are used, "
         f"{now.held - now.used} are not; {free} {are} free. "
         f"Reserving {setting['reserve']} positions for each in the "
         f"same memory holds {then.held} in this step and uses {then.used}. The whole run: {a.steps} steps, at most "

@@ -23,7 +23,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import amount, count, plain
+from torchbook.viz.units import amount, count, plain
 
 _SETUP = Path(__file__).parent / "src" / "memory" / "setup.json"
 

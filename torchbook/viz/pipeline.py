@@ -22,7 +22,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import duration, plain, significant
+from torchbook.viz.units import counted, duration, plain, significant
 
 _SETUP = Path(__file__).parent / "src" / "pipeline" / "setup.json"
 
@@ -619,7 +619,7 @@ def percent(part: float) -> str:
 
 def loaders(workers: int) -> str:
     """How many processes load, in words."""
-    return "no workers, the main process loads" if not workers else f"{workers} worker{'s' * (workers != 1)}"
+    return "no workers, the main process loads" if not workers else f"{counted(workers, 'worker')}"
 
 
 def formula(setting: Mapping[str, Any]) -> str:

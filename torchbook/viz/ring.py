@@ -20,7 +20,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import amount, duration, plain
+from torchbook.viz.units import amount, counted, duration, plain, several
 
 _SETUP = Path(__file__).parent / "src" / "ring" / "setup.json"
 
@@ -373,18 +373,13 @@ class RingAllReduce(Visualizer):
         return _picture(self.vectors, min(self.step, 2 * (self.ranks - 1)), self.words)
 
 
-def several(words: Sequence[str]) -> str:
-    """Words in a row: "3, 3 and 2"."""
-    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]
-
-
 def _chunks(vectors: Sequence[Sequence[Any]]) -> str:
     ranks, elements = len(vectors), len(vectors[0])
     sizes = chunk_sizes(elements, ranks)
     if len(set(sizes)) == 1:
         return f"{ranks} chunks of {sizes[0]}"
     most = elements % ranks
-    return f"{most} chunk{'s' * (most != 1)} of {sizes[0]} and {ranks - most} of {sizes[-1]}"
+    return f"{counted(most, 'chunk')} of {sizes[0]} and {ranks - most} of {sizes[-1]}"
 
 
 def describe(setting: Mapping[str, Any], vectors: Sequence[Sequence[int]], step: int) -> str:
@@ -412,7 +407,7 @@ def describe(setting: Mapping[str, Any], vectors: Sequence[Sequence[int]], step:
     cost = costs(setting)
     ring, naive, tree = cost["ring"], cost["gather"], cost["tree"]
     return (
-        f"Ring all-reduce, {ranks} ranks, {elements} element{'s' * (elements != 1)} each in {_chunks(vectors)}. "
+        f"Ring all-reduce, {ranks} ranks, {counted(elements, 'element')} each in {_chunks(vectors)}. "
         f"{told} Each link has carried {carried} elements so far; at the end all links together {sum(all_of)}, on "
         f"average {plain(sum(all_of) / ranks)} each, {plain(sum(all_of) / ranks / elements)} times a vector: "
         f"2(K−1)/K = {plain(factor(ranks))}. For {amount(setting['size_mb'] * 1e6)} at "

@@ -24,7 +24,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import amount, duration, plain, significant
+from torchbook.viz.units import amount, duration, plain, significant
 
 _SETUP = Path(__file__).parent / "src" / "roofline" / "setup.json"
 

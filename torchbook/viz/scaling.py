@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
+from torchbook.viz.units import amount, count, counted, duration, plain, significant
 
 _SETUP = Path(__file__).parent / "src" / "scaling" / "setup.json"
 
@@ -289,62 +289,10 @@ def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
     return found
 
 
-def significant(x: float, digits: int = 3) -> str:
-    """A number with three significant digits, or all digits before the point; as the ES module writes it."""
-    if x == 0:
-        return "0"
-    exact = Decimal(x)
-    places = max(0, digits - 1 - exact.adjusted())
-    text = f"{exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"
-    if len(text.replace(".", "").lstrip("-0")) > digits and places:  # 9.996 became 10.00
-        text = text[:-1].rstrip(".")
-    return text
-
-
-def _six(x: float) -> float:
-    """Rounded to six significant digits, halves up as in the ES module."""
-    exact = Decimal(x)
-    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 5), ROUND_HALF_UP))
-
-
-def plain(x: float) -> str:
-    """A learning rate: up to six digits, and an exponent below a thousandth."""
-    x = _six(x)
-    mantissa, exponent = f"{x:.5e}".split("e")
-    if int(exponent) < -3:
-        return f"{mantissa.rstrip('0').rstrip('.')}e−{-int(exponent)}"
-    text = f"{Decimal(f'{x:.6g}'):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def count(x: float) -> str:
-    """A whole number for people: 350 million."""
-    for size, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
-        if x >= size:
-            return f"{_six(x / size):g}{name}"
-    return f"{x:.0f}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them."""
-    for size, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= size:
-            return f"{significant(seconds / size)} {unit}"
-    return f"{significant(seconds / 1e-6)} µs" if seconds else "0 ms"
-
-
-def amount(number: float) -> str:
-    """Bytes in the unit that suits them; 1 GB is 10**9 bytes."""
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if number >= unit:
-            return f"{significant(number / unit)} {name}"
-    return f"{significant(number)} B"
-
-
 def describe(setting: Mapping[str, Any]) -> str:
     """The setting and its results in sentences."""
     all_of = results(setting)
-    many = f"{setting['gpus']} GPU{'s' * (setting['gpus'] != 1)}"
+    many = f"{counted(setting['gpus'], 'GPU')}"
     shown = f"{duration(all_of.hidden)} of it hidden behind the backward, {duration(all_of.exposed)} exposed"
     fits = "fit" if all_of.fits else "do not fit"
     return (

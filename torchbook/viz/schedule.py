@@ -20,8 +20,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.ring import several
-from torchbook.viz.scaling import plain, significant
+from torchbook.viz.units import plain, several, significant
 
 _SETUP = Path(__file__).parent / "src" / "schedule" / "setup.json"
 

@@ -32,7 +32,8 @@ from torchbook.viz import memory
 from torchbook.viz.base import Visualizer, module
 from torchbook.viz.cluster import MIB, Simulation, groups_of, simulate
 from torchbook.viz.memory import ACTIVATION_BYTES, ROOM, SHAPE, STATE_BYTES, Model
-from torchbook.viz.scaling import amount, count, duration, hidden_time, plain, ring_allreduce_time, significant
+from torchbook.viz.scaling import hidden_time, ring_allreduce_time
+from torchbook.viz.units import amount, count, counted, duration, plain, significant
 
 __all__ = [
     "Estimate", "Layout", "Memory", "Plan", "Simulation", "Step", "StrategyTool", "Transfer", "candidates",
@@ -579,7 +580,7 @@ def _walk(given: Mapping[str, Any], every: dict[str, Estimate], steps: list[Step
         if now in ("none", "3d"):
             return now
     spread = world >= MANY and given["nodes"] > 1
-    told = f"{given['nodes']} node{'s' * (given['nodes'] != 1)}; with fewer than {MANY} GPUs nothing more is asked."
+    told = f"{counted(given['nodes'], 'node')}; with fewer than {MANY} GPUs nothing more is asked."
     compare = f"{world} {'≥' if world >= MANY else '<'} {MANY}"
     if not ask("many", "Hundreds of GPUs over nodes?", world, MANY, spread, compare, told):
         return now
@@ -746,7 +747,7 @@ def describe(given: Mapping[str, Any], show: str = "") -> str:
     """The setting, the walk and its end in sentences."""
     all_of = plan(given)
     world = given["gpus_per_node"] * given["nodes"]
-    many = f"{world} GPUs in {given['nodes']} node{'s' * (given['nodes'] != 1)}" if world > 1 else "one GPU"
+    many = f"{world} GPUs in {counted(given['nodes'], 'node')}" if world > 1 else "one GPU"
     size = count(round(memory.parameters(shape_of(given)).total))
     text = f"{size} parameters on {many}. "
     text += " ".join(f"{s.question} {'Yes' if s.yes else 'No'}, {s.compare}." for s in all_of.steps)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
+from torchbook.viz.units import counted
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -301,7 +302,7 @@ class StrideExplorer(Visualizer):
         names = [op["name"] for op in self.ops]
         if seen is None:
             return f"{self._origin()}{''.join(f', then {name}' for name in names)}."
-        steps = f"After {len(names)} step{'s' * (len(names) > 1)}, the last {names[-1]}" if names else self._origin()
+        steps = f"After {counted(len(names), 'step')}, the last {names[-1]}" if names else self._origin()
         memory = "sharing the first tensor's storage of" if seen.shares else "with a storage of its own,"
         text = (
             f"{steps}: shape {seen.size}, stride {seen.stride}, storage_offset {seen.offset}, "

@@ -16,7 +16,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
-from torchbook.viz.scaling import amount
+from torchbook.viz.units import amount
 
 _SETUP = Path(__file__).parent / "src" / "tiles" / "setup.json"
 

@@ -8,7 +8,6 @@ import struct
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -18,6 +17,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
+from torchbook.viz.units import counted, two
 
 _SETUP = Path(__file__).parent / "src" / "tokenizer" / "setup.json"
 
@@ -264,15 +264,6 @@ def shown(data: bytes) -> str:
     return out
 
 
-def two(x: float) -> str:
-    """Two decimals, rounded as JavaScript does."""
-    return str(Decimal(x).quantize(Decimal("0.01"), ROUND_HALF_UP))
-
-
-def _s(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
 def describe(vocabulary: Vocabulary, text: str, pretokenizer: str, step: int, token: int) -> str:
     """The state in sentences."""
     if not text:
@@ -286,9 +277,10 @@ def describe(vocabulary: Vocabulary, text: str, pretokenizer: str, step: int, to
         return f"“{shown(vocabulary.tokens[id])}”"
 
     said = [
-        f"{_s(len(text), 'character')}, {_s(size, 'byte')} in UTF-8, {_s(len(pieces), 'piece')} "
+        f"{counted(len(text), 'character')}, {counted(size, 'byte')} in UTF-8, {counted(len(pieces), 'piece')} "
         f"({'GPT-2 pattern' if pretokenizer == 'gpt2' else 'no pattern'}). "
-        f"After {now.done} of {_s(now.total, 'merge')}: {_s(len(ids), 'token')}, {two(size / len(ids))} bytes a token."
+        f"After {now.done} of {counted(now.total, 'merge')}: {counted(len(ids), 'token')}, "
+        f"{two(size / len(ids))} bytes a token."
     ]
     if now.last:
         piece, _, rank = now.last

@@ -13,6 +13,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, module
+from torchbook.viz.units import counted
 
 LIMIT = 3000  # events that are drawn; the state travels in the page and in the notebook
 PHASES = ("data", "forward", "backward", "optimizer", "other")
@@ -421,9 +422,8 @@ class _Profile:
             if mine:
                 own = sum(node.own for node in mine)
                 share = own / ((within[1] - within[0]) or 1)
-                note = (
-                    f"The {label} {inside}: {_time(own)} in {_many(len(mine), 'event')}, {_percent(share)} of its time."
-                )
+                events = counted(len(mine), "event")
+                note = f"The {label} {inside}: {_time(own)} in {events}, {_percent(share)} of its time."
                 if name in ("data", "optimizer"):  # zero_grad and step may lie far apart
                     longest = max(mine, key=lambda node: ("zero_grad" not in node.name, node.end - node.start))
                     begin, end = longest.start, longest.end
@@ -442,7 +442,7 @@ class _Profile:
         calls = [node for node in self.nodes if node.name == top[0]]
         if calls:
             longest = max(calls, key=lambda node: node.total)
-            note = f"{top[0]} has the most self time: {_time(top[4])} in {_many(int(top[3]), 'call')}."
+            note = f"{top[0]} has the most self time: {_time(top[4])} in {counted(int(top[3]), 'call')}."
             views.append(_view("top", "most self time", 0, wall, note=note, query=top[0], selected=longest.number))
         return views
 
@@ -459,10 +459,10 @@ class _Profile:
     def _summary(self) -> str:
         wall = (self.last - self.zero) or 1e-9
         cpu = [lane for lane in self.full if not lane.gpu]
-        steps = f" of {_many(self.steps, 'training step')}" if self.steps else ""
+        steps = f" of {counted(self.steps, 'training step')}" if self.steps else ""
         text = [
-            f"Profile{steps}, {_time(wall)}: {_many(self.count, 'event')} on {_many(len(cpu), 'CPU thread')}"
-            + (f" and {_many(len(self.full) - len(cpu), 'lane')} of a GPU" if len(cpu) < len(self.full) else "")
+            f"Profile{steps}, {_time(wall)}: {counted(self.count, 'event')} on {counted(len(cpu), 'CPU thread')}"
+            + (f" and {counted(len(self.full) - len(cpu), 'lane')} of a GPU" if len(cpu) < len(self.full) else "")
             + "."
         ]
         rows: dict[str, float] = {}
@@ -704,10 +704,6 @@ def _busy(lane: _Lane) -> float:
     return sum(end - start for start, end in _union([(node.start, node.end) for node in lane.roots]))
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
 def _time(microseconds: float) -> str:
     """For people: at least two significant digits."""
     for size, unit in ((1e6, "s"), (1e3, "ms")):
@@ -806,5 +802,5 @@ class _Picture:
             short = name if len(name) <= 44 else f"{name[:43]}…"
             parts.append(f'<text x="0" y="{y + 13:g}">{escape(short)}</text>')
             parts.append(f'<rect x="320" y="{y + 2:g}" width="{250 * own / most:.1f}" height="14" fill-opacity=".35"/>')
-            parts.append(f'<text x="{578}" y="{y + 13:g}">{_time(own)}, {_many(int(calls), "call")}</text>')
+            parts.append(f'<text x="{578}" y="{y + 13:g}">{_time(own)}, {counted(int(calls), "call")}</text>')
         return top + 12 + len(first) * 20 + 4

@@ -37,7 +37,7 @@ function render({ model, el }) {
   const code = h("code", { class: "tbag-code", tabindex: "0", role: "group", "aria-label": "Code of this run" });
   const copy = copyButton("Copy as PyTorch", () => code.textContent);
   const link = permalink({
-    key: keyOf(el, "autograd"), el,
+    key: keyOf(el, "autograd", model.get("link")), el,
     get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])),
     put: (state) => choose(valid(state)),
   });

@@ -2,7 +2,7 @@
  * Broadcasting without PyTorch: the shape of the result or what torch says when there is none, the strides of the
  * operands as broadcast, and the operand elements that a result element uses.
  *
- * Everything here is pure. The rules follow ATen (ExpandUtils.cpp, TensorIterator.cpp); tests/viz/test_broadcast_model.py
+ * Everything here is pure. The rules follow ATen (ExpandUtils.cpp, TensorIterator.cpp); test_broadcast_model.py
  * compares them with the installed torch on random shapes. Error texts are those of torch 2.15.
  *
  * @typedef {{a: number[], b: number[], c: number[], op: string}} Given `c`, the condition, counts only for "where"

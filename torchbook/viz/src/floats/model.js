@@ -1,7 +1,7 @@
 /**
  * The floating-point formats of PyTorch: what a bit pattern stands for, and which pattern a number becomes.
  *
- * tests/viz/test_floats_model.py compares all of this with the installed torch. A cast from float64 goes through float32
+ * test_floats_model.py compares all of this with the installed torch. A cast from float64 goes through float32
  * and so rounds twice, as in torch. From torch 2.12 on a cast to float8_e4m3fn stops at the largest finite number; before
  * it gave nan there, which is what `saturates = false` asks for. Which nan pattern a cast of nan gives differs between
  * processors; here it is the one that torch's scalar code gives.

@@ -56,7 +56,7 @@ function render({ model, el }) {
   const where = h("code", { class: "tbpg-where", hidden: true, "aria-hidden": "true" });
   const presets = toolbar("Presets", PRESETS.map((preset) => button(preset.label, () => apply(preset), { title: preset.why })));
   const link = permalink({
-    key: keyOf(el, "playground"), el,
+    key: keyOf(el, "playground", model.get("link")), el,
     get: () => ({ expression: model.get("expression"), values: model.get("values") }),
     put: (state) => apply(typeof state === "string" ? PRESETS.find((one) => one.key === state) ?? {} : state),
   });

@@ -3,7 +3,7 @@
  * offset, which operations copy, and what PyTorch says when a call is not allowed.
  *
  * Everything here is pure: a state is never changed, each operation answers a new one. The rules follow ATen
- * (TensorShape.cpp, TensorUtils.cpp, ExpandUtils.cpp, MemoryFormat.h); tests/viz/test_stride_model.py compares them with
+ * (TensorShape.cpp, TensorUtils.cpp, ExpandUtils.cpp, MemoryFormat.h); test_stride_model.py compares them with
  * the installed torch on random chains of operations. Error texts are those of torch 2.15. (Torch 2.11 says the same on
  * 4,000 chains but for one text: `as_strided` with a negative storage offset says "Storage size calculation overflowed".)
  *

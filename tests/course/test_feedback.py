@@ -1,0 +1,109 @@
+"""Pages for students and instructors: what they say, what they keep to themselves, and that they stand alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser
+
+from tests.course.results import ANNA, BERT, CARL, CLASS
+from torchbook_course import feedback
+from torchbook_course.results import Student
+
+
+def page(student: Student) -> BeautifulSoup:
+    return BeautifulSoup(feedback.feedback(CLASS, student), "html.parser")
+
+
+def words(student: Student) -> str:
+    return " ".join(page(student).get_text(" ").split())
+
+
+def test_feedback_says_points_message_and_hint() -> None:
+    said = words(BERT)
+    assert "0.25 of 4 points , after 0.25 taken off for lateness" in said
+    assert "Offset: not passed the offset <b>is</b> missing Hint to open: Every place is too small" in said
+    assert "Negative: passed" in said
+
+
+def test_feedback_gives_of_hidden_checks_the_number_alone() -> None:
+    said = words(BERT)
+    assert "Hidden check 1: not passed" in said
+    assert "secret of a hidden check" not in said
+    assert "views" not in said
+
+
+def test_feedback_does_not_show_what_people_should_look_at() -> None:
+    assert "looks at its callers" not in words(BERT)
+
+
+def test_feedback_says_how_an_exercise_ended() -> None:
+    assert "The process ended while this exercise ran" in words(BERT)
+
+
+def test_feedback_says_what_was_wrong_with_the_notebook() -> None:
+    assert "hw1.ipynb: the file is empty" in words(CARL)
+
+
+def test_a_students_text_is_no_markup() -> None:
+    assert page(BERT).find("b") is None
+
+
+def test_the_report_shows_the_distribution_in_words_too() -> None:
+    found = BeautifulSoup(feedback.report(CLASS), "html.parser")
+    described = found.find(id="scores-text")
+    assert described is not None
+    assert "0 to 0.4 points: 2 students" in described.get_text()
+
+
+def test_the_report_names_hard_checks_and_misconceptions() -> None:
+    said = " ".join(BeautifulSoup(feedback.report(CLASS), "html.parser").get_text(" ").split())
+    assert "test_offset p01-x3 1 2" in said
+    assert "1 × test_hidden_views (p01-x3) counts <one> only b" in said
+
+
+def test_the_report_lists_who_needs_a_person() -> None:
+    found = BeautifulSoup(feedback.report(CLASS), "html.parser").find(id="person")
+    assert found is not None
+    listed = found.find_next("ul")
+    assert listed is not None
+    assert [one.get_text() for one in listed.find_all("strong")] == [BERT.student, CARL.student]
+
+
+def test_an_empty_class_has_a_report() -> None:
+    empty = CLASS.model_copy(update={"students": ()})
+    assert "0 submissions" in feedback.report(empty)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    return [feedback.write_feedback(CLASS, BERT, folder), feedback.write_report(CLASS, folder)]
+
+
+def test_pages_name_no_other_host(pages: list[Path]) -> None:
+    assert [
+        found for path in pages for found in re.findall(r"(?:src|href)=|https?://|@import|url\(", path.read_text())
+    ] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_can_be_read_by_everyone(browser: Browser, pages: list[Path], scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = []
+    for path in pages:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 740}, bypass_csp=True)  # type: ignore[arg-type]
+        shown = context.new_page()
+        shown.goto(path.as_uri())
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 360
+        found += [violation["id"] for violation in Axe().run(shown).response["violations"]]
+        context.close()
+    assert found == []
+
+
+def test_pages_are_written_in_a_students_own_folder(tmp_path: Path) -> None:
+    assert feedback.write_feedback(CLASS, ANNA, tmp_path) == tmp_path / "feedback" / ANNA.student / "hw1.html"

@@ -1,0 +1,173 @@
+"""The exercises of the book as learners and classes get them, and their matrices, found once by all test processes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import filelock
+import pydantic
+
+from torchbook.practice import shelf
+from torchbook.practice.exercise import Exercise
+from torchbook_course import evaluate, matrices
+from torchbook_course.matrices import Case, Matrix
+from torchbook_course.sandbox import Box
+from torchbook_proofs import Store
+
+SEEDS = (0, 1, 2)
+PATIENCE = max(1.0, float(os.environ.get("TORCHBOOK_PATIENCE", "1")))
+BOX = Box(patience=PATIENCE)
+_LISTED = pydantic.TypeAdapter(list[Matrix])
+
+
+def cases_of(base: Exercise) -> dict[str, Case]:
+    """The exercise itself, its variants, and for a quiz the form that a class gets, by name."""
+    name = base.contract.id
+    found = {name: Case(base, SEEDS)}
+    found |= {f"{name}-{v}": Case(base.variant(v), SEEDS, published=base.reference) for v in base.variants}
+    if base.contract.kind == "quiz":
+        found[f"{name}-class"] = Case(base.in_class(random.Random(1)), SEEDS)
+    return found
+
+
+CASES = {name: case for base in shelf.shelf().values() for name, case in cases_of(base).items()}
+
+
+def group_of(name: str) -> str:
+    """What shares a box with a case: others of its chapter, or, where checks are slow, nothing."""
+    case = CASES[name]
+    return name if case.slow else case.exercise.contract.chapter
+
+
+@cache
+def _groups() -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name in CASES:
+        groups.setdefault(group_of(name), []).append(name)
+    return groups
+
+
+def matrix_of(name: str, folder: Path) -> Matrix:
+    """The matrix of a case.
+
+    Args:
+        name: of the case.
+        folder: one that all processes of a test run share, so that in a run no matrix is found twice, a bad one
+            neither.
+    """
+    return _matrices(group_of(name), folder)[name]
+
+
+@cache
+def _matrices(group: str, folder: Path) -> dict[str, Matrix]:
+    names = _groups()[group]
+
+    def found() -> bytes:
+        return _LISTED.dump_json(matrices.of([CASES[name] for name in names], BOX, Store.default()))
+
+    listed = _LISTED.validate_json(once(folder / f"matrices-{group}.json", found))
+    return dict(zip(names, listed, strict=True))
+
+
+def once(file: Path, found: Callable[[], bytes]) -> bytes:
+    """The content of a file that the first process which asks for it writes, while others wait."""
+    with filelock.FileLock(file.with_suffix(".lock")):
+        if not file.exists():
+            part = file.with_suffix(".part")
+            part.write_bytes(found())
+            part.replace(file)
+        return file.read_bytes()
+
+
+# Graded like a student's.
+
+KIND = "graded"  # of the proofs
+Graded = dict[str, dict[str, Any]]  # what `evaluate` says, by answer
+
+
+def graded(name: str, folder: Path) -> Graded:
+    """What grading says of an exercise's reference, its stub and its first wrong answer; `folder` as above."""
+    return _graded(group_of(name), folder)[name]
+
+
+@cache
+def _graded(group: str, folder: Path) -> dict[str, Graded]:
+    names = _groups()[group]
+    keys = {name: replace(matrices.key(CASES[name], BOX), kind=KIND) for name in names}
+    store = Store.default()
+
+    def found() -> bytes:
+        kept = {name: store.get(keys[name]) for name in names}
+        missing = [name for name in names if kept[name] is None]
+        fresh = _evaluated({name: matrix_of(name, folder) for name in missing})
+        for name, results in fresh.items():
+            if keys[name].parts == matrices.key(CASES[name], BOX).parts and not list(ungraded(name, results)):
+                store.put(keys[name], results)
+        return json.dumps({name: fresh.get(name, kept[name]) for name in names}).encode()
+
+    return dict(json.loads(once(folder / f"graded-{group}.json", found)))
+
+
+def _evaluated(seen: dict[str, Matrix]) -> dict[str, Graded]:
+    """Answers to several exercises, as one submission in one box."""
+    parts = []
+    for name, matrix in seen.items():
+        exercise = CASES[name].exercise
+        tests = evaluate.tests_of(exercise, SEEDS[0]) | {"expected": matrices.expected(matrix, PATIENCE)}
+        for answer, code in answers_to(exercise).items():
+            parts.append(tests | {"id": f"{name} {answer}", "code": code, "context": ""})
+    results = evaluate.evaluate({"exercises": parts}, BOX) if parts else {}
+    return {name: {answer: results[f"{name} {answer}"] for answer in ANSWERS} for name in seen}
+
+
+ANSWERS = ("reference", "stub", "wrong")
+
+
+def answers_to(exercise: Exercise) -> dict[str, str]:
+    """What three students hand in."""
+    return dict(zip(ANSWERS, (exercise.reference, exercise.stub, exercise.wrong[0].source), strict=True))
+
+
+def ungraded(name: str, results: Graded) -> Iterator[str]:
+    """What grading should have said otherwise."""
+    exercise = CASES[name].exercise
+    for answer, result in results.items():
+        states = {outcome["name"]: outcome["state"] for outcome in result["outcomes"]}
+        if result["state"] != "ok" or states.keys() != set(exercise.check_names):
+            yield f"{name}: the {answer} could not be graded: {result}"
+        elif answer != "wrong" and set(states.values()) != {"passed" if answer == "reference" else "unsolved"}:
+            yield f"{name}: the {answer}: {result}"
+        elif answer == "wrong" and states[exercise.wrong[0].check] == "passed":
+            yield f"{name}: the wrong answer {exercise.wrong[0].name}: {exercise.wrong[0].check} passes: {result}"
+
+
+def emptied(exercise: Exercise, check: str) -> Exercise:
+    """An exercise one of whose checks checks nothing."""
+    tree = ast.parse(exercise.checks)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == check:
+            node.body = [ast.Pass()]
+    return replace(exercise, checks=ast.unparse(tree))
+
+
+def undetected(exercise: str) -> list[str]:
+    """Checks of an exercise each of which could be empty without a fault that names it; there should be none.
+
+    `python -c "from tests.exercises.cases import undetected; print(undetected('p01-x3'))"` tries them.
+    """
+    base = shelf.find(exercise)
+    mutants = [Case(emptied(base, check), SEEDS[:1]) for check in base.check_names]
+    found = matrices.of(mutants, BOX, None)
+    return [
+        check
+        for check, matrix in zip(base.check_names, found, strict=True)
+        if not any(check in fault.text for fault in matrices.faults(matrix, PATIENCE))
+    ]

@@ -1,0 +1,19 @@
+"""Every exercise is graded in the box as a student's work is: its reference, its stub and a wrong answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.exercises.cases import ANSWERS, CASES, graded, ungraded
+from torchbook_course import sandbox
+
+pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reference_stub_and_wrong_answer_are_graded(name: str, run_folder: Path) -> None:
+    results = graded(name, run_folder)
+    assert tuple(results) == ANSWERS
+    assert list(ungraded(name, results)) == []

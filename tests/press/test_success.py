@@ -1,0 +1,186 @@
+"""A build does what is left to do and no less: nothing, the pages that changed, or all of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from torchbook.practice import shelf
+from torchbook_press import build
+
+from .conftest import Book, small_book, write_exercises
+
+GLOSSARY = "# Glossary\n\n```{glossary}\nleaf\n  A tensor that no operation made.\n```\n"
+LINKS = "# Links\n\nA leaf, see {ref}`ex-t01-x1` and {doc}`prose`.\n"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Iterator[Book]:
+    """A book whose pages show each other's titles, terms and exercises, built once."""
+    root = tmp_path_factory.mktemp("success")
+    write_exercises(root / "own")
+    book = small_book(root, repo)
+    book.page("prose", "# Prose\n\nOld prose.\n")
+    book.page("blocks", "# Blocks\n\n:::{exercise} t01-x1\n:::\n")
+    book.page("all", "# All\n\n:::{exercise-list}\n:::\n")
+    book.page("links", LINKS)
+    book.page("glossary", GLOSSARY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(shelf.ROOTS, str(root / "own"))
+        assert build.html(root) == 0
+        yield book
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Change a file; its dates stay, as if it had been put back from elsewhere."""
+    touched(path, lambda path: change(path, old, new))
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Change a file."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def texts(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder by its name; as one text would say nothing of which differs."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def no_sphinx(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Sphinx only notes whether it would have started on what the last build left, and fails."""
+    starts: list[bool] = []
+
+    def start(work: build.Work) -> int:
+        starts.append(work.doctrees.exists())
+        return 1
+
+    monkeypatch.setattr(build, "_sphinx", start)
+    return starts
+
+
+@pytest.fixture
+def copy(small: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
+    """The book as it was built; what is done to it is undone by nothing but the next build."""
+    for name in ("_build", "book", "web", "own"):
+        shutil.copytree(small.root / name, tmp_path / name)
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy2(small.root / name, tmp_path / name)
+    monkeypatch.setenv(shelf.ROOTS, str(small.root / "own"))
+    return Book(tmp_path)
+
+
+def test_nothing_changed_is_known_at_once_and_without_sphinx(
+    copy: Book, no_sphinx: list[bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = time.process_time()
+    assert build.html(copy.root) == 0
+    assert time.process_time() - start < 1
+    assert (no_sphinx, capsys.readouterr().out) == ([], "_build/html is up to date\n")
+
+
+def touched(path: Path, action: Callable[[Path], object]) -> None:
+    """Change a file, and put its dates back."""
+    status = path.stat()
+    action(path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+CLEAN = {
+    "edited page": lambda root: edit(root / "_build/html/book/prose.html", "Old prose", "My prose"),
+    "deleted page": lambda root: (root / "_build/html/book/prose.html").unlink(),
+    "file too many": lambda root: (root / "_build/html/more.html").write_text("more"),
+    "work touched": lambda root: (
+        edit(root / "book/prose.md", "Old", "New"),
+        touched(root / "_build/.press/.doctrees/book/prose.doctree", lambda path: path.write_bytes(b"")),
+    ),
+    "interrupted build": lambda root: (root / "_build/.stamp.json").unlink(),
+    "stamp cut short": lambda root: (root / "_build/.stamp.json").write_text("{"),
+    "configuration": lambda root: edit(root / "_config.yml", "default_mode: auto", "default_mode: dark"),
+    "style sheet taken away": lambda root: (root / "web/print.css").unlink(),
+}
+FOLLOWED = {
+    "prose": lambda root: edit(root / "book/prose.md", "Old prose", "New prose"),
+    "style": lambda root: edit(root / "web/site.css", "{", "{ orphans: 3;"),
+    "contents": lambda root: edit(root / "_toc.yml", "- file: book/prose\n", ""),
+    "output": lambda root: Path(root, "executed").mkdir() or Path(root, "executed/one.ipynb").write_text("{}"),
+}
+
+
+@pytest.mark.parametrize("drill", CLEAN)
+def test_what_something_else_touched_is_built_anew(copy: Book, no_sphinx: list[bool], drill: str) -> None:
+    CLEAN[drill](copy.root)
+    assert build.html(copy.root) == 1
+    assert no_sphinx == [False]
+
+
+@pytest.mark.parametrize("drill", FOLLOWED)
+def test_a_change_is_seen_though_its_dates_are_old(copy: Book, no_sphinx: list[bool], drill: str) -> None:
+    FOLLOWED[drill](copy.root)
+    assert build.html(copy.root) == 1
+    assert no_sphinx == [True]
+
+
+def test_a_failed_build_leaves_the_last_site_and_no_stamp(copy: Book, no_sphinx: list[bool]) -> None:
+    edit(copy.root / "book/prose.md", "Old prose", "New prose")
+    before = texts(copy.root / "_build/html")
+    assert [build.html(copy.root) for _ in range(2)] == [1, 1]
+    assert texts(copy.root / "_build/html") == before
+    assert no_sphinx == [True, False]
+
+
+# One book, edited again and again; each line says what its pages show then.
+STEPS: list[tuple[str, Callable[[Path], object], dict[str, str]]] = [
+    (
+        "what one page shows",
+        lambda root: (
+            edit(root / "book/prose.md", "Old prose", "New prose"),
+            edit(root / "web/site.css", "{", "{ orphans: 3;"),
+            change(root / "own/t01/x1-add/exercise.md", "*plain* Python", "*very plain* Python"),
+            change(root / "own/t01/x2-words/exercise.md", "stars: 5", "stars: 4"),
+            edit(root / "book/links.md", "A leaf", "Moved down.\n\nA leaf"),
+        ),
+        {"prose": "New prose", "blocks": "very plain", "all": "4 of 5 stars", "links": "Moved down."},
+    ),
+    ("a term", lambda root: edit(root / "book/glossary.md", "no operation", "nothing"), {"links": "that nothing made"}),
+    (
+        "a title",
+        lambda root: edit(root / "book/prose.md", "# Prose", "# Another"),
+        {"links": "Another", "all": "Another"},
+    ),
+    (
+        "an exercise's place, and a new page",
+        lambda root: (
+            edit(root / "book/blocks.md", ":::{exercise} t01-x1\n:::", "Gone."),
+            edit(root / "book/prose.md", "prose.", "prose.\n\n:::{exercise} t01-x1\n:::"),
+            Book(root).page("more", "# More\n\nA leaf.\n"),
+        ),
+        {"links": "prose.html#ex-t01-x1", "all": "prose.html#ex-t01-x1", "more": "that nothing made"},
+    ),
+]
+
+
+def test_any_edits_give_byte_for_byte_the_site_of_a_clean_build(
+    small: Book, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = small.root / "_build/html"
+    for name, step, shown in STEPS:
+        step(small.root)
+        assert build.html(small.root) == 0, f"{name}: {capsys.readouterr().err}"
+        assert [page for page, text in shown.items() if text not in small.html(page)] == [], name
+        if name in (STEPS[0][0], STEPS[-1][0]):
+            followed = texts(site)
+            shutil.rmtree(small.root / "_build")
+            assert build.html(small.root) == 0
+            clean = texts(site)
+            assert [path for path in sorted(followed | clean) if followed.get(path) != clean.get(path)] == [], name
+    small.toc.write_text(small.toc.read_text().replace("- file: book/more\n", ""))
+    assert build.html(small.root) == 0
+    assert {path for path in texts(site) if "more" in path} == set()

@@ -1,0 +1,24 @@
+// Runs torchbook/viz/src/memory/{model,words}.js for tests/viz/models/test_memory.py.
+// One JSON line in: {ask, of: [settings]}; one JSON line out.
+// Usage: node harness_memory.mjs path/to/torchbook/viz/src
+
+import { createInterface } from "node:readline";
+import { load } from "./modules.mjs";
+
+const [model, words] = await Promise.all(["memory/model.js", "memory/words.js"].map((path) => load(`${process.argv[2]}/${path}`)));
+
+const ASK = {
+  results: model.results,
+  changes: (setting) => [model.changes(setting), model.firstChange(setting)],
+  words: words.describe,
+  script: words.script,
+  values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula])),
+  problem: ([name, value]) => model.problem(name, value ?? NaN),
+  preset: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null],
+  start: (name) => model.settingOf(name),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { ask, of } = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify(of.map(ASK[ask]))}\n`);
+}

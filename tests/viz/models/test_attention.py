@@ -1,0 +1,247 @@
+"""AttentionExplorer: its numbers against torch on random weights, the page against Python, its code against a model."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import torch
+import traitlets
+
+from torchbook.llm import GPT, Config
+from torchbook.viz import AttentionExplorer
+from torchbook.viz import attention as of
+
+from ..asking import Ask
+
+HARNESS = "language"
+PRESETS = sorted(of.setup()["presets"])
+
+
+def weights(draw: random.Random, layers: int, heads: int, size: int, causal: bool) -> torch.Tensor:
+    """From nearly equal to nearly one-hot rows."""
+    torch.manual_seed(draw.randrange(10**6))
+    scores = torch.randn(layers, heads, size, size, dtype=torch.float64) * 10 ** draw.uniform(-1, 1.5)
+    if causal:
+        scores.masked_fill_(~torch.ones(size, size).tril().bool(), -torch.inf)
+    return scores.softmax(-1)
+
+
+def cases(count: int, seed: int) -> list[tuple[torch.Tensor, bool]]:
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        causal = draw.random() < 0.7
+        shape = draw.randint(1, 3), draw.randint(1, 4), draw.randint(2, 30)
+        found.append((weights(draw, *shape, causal), causal))
+    return found
+
+
+def explorer(given: torch.Tensor, **more: Any) -> AttentionExplorer:
+    return AttentionExplorer([chr(97 + i % 26) for i in range(given.shape[-1])], given, **more)
+
+
+# Numbers
+
+
+def test_rows_are_the_weights_in_255ths() -> None:
+    for given, causal in cases(60, seed=1):
+        w = explorer(given)
+        rows = torch.tensor(w.rows, dtype=torch.float64).view(given.shape)
+        assert (rows.sum(-1) == 255).all()
+        assert float((rows / 255 - given).abs().max()) < 1 / 255
+        assert not rows[given == 0].any()
+        assert w.causal == causal or not rows.triu(1).any()
+
+
+def test_rows_in_half_precision_do_too() -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        given = torch.randn(2, 2, 48, 48).softmax(-1).to(dtype)
+        rows = torch.tensor(explorer(given).rows)
+        assert (rows.sum(-1) == 255).all()
+
+
+def test_page_unpacks_what_was_packed(ask: Ask) -> None:
+    every = [explorer(given) for given, _ in cases(60, seed=2)]
+    asked = [[w.packed, len(w.tokens), w.causal] for w in every]
+    for w, page in zip(every, ask("unpacked", asked), strict=True):
+        assert page == w.rows == of.unpacked(w.packed, len(w.tokens), w.causal)
+
+
+def check(rows: list[list[int]], found: dict[str, float]) -> None:
+    """Against torch, on the very weights that are shown."""
+    p = torch.tensor(rows, dtype=torch.float64) / 255
+    bits = -torch.special.xlogy(p, p).sum(-1) / torch.log(torch.tensor(2.0, dtype=torch.float64))
+    wanted = {
+        "entropy": bits[1:].mean(),
+        "previous": p.diagonal(-1).mean(),
+        "first": p[1:, 0].mean(),
+        "itself": p.diagonal()[1:].mean(),
+    }
+    for name, value in wanted.items():
+        assert found[name] == pytest.approx(float(value), abs=1e-12), name
+
+
+def test_numbers_are_those_of_torch(ask: Ask, examples: int) -> None:
+    every = [(rows, given.flatten(0, 1)[i]) for given, _ in cases(examples // 40, seed=3)
+             for i, rows in enumerate(explorer(given).rows)]  # fmt: skip
+    for (rows, exact), page in zip(every, ask("numbers", [rows for rows, _ in every]), strict=True):
+        mine = dataclasses.asdict(of.numbers(rows))
+        check(rows, mine)
+        check(rows, page)
+        for name, value in (("previous", exact.diagonal(-1).mean()), ("itself", exact.diagonal()[1:].mean())):
+            assert abs(mine[name] - float(value)) < 1 / 255
+        bits = float(torch.distributions.Categorical(probs=exact[1:]).entropy().mean()) / 0.6931471805599453
+        assert abs(mine["entropy"] - bits) < 0.15  # what rounding to 255ths costs
+
+
+def test_presets_are_the_extremes(ask: Ask) -> None:
+    every = [explorer(given).rows for given, _ in cases(40, seed=4)]
+    for preset in PRESETS:
+        found = [of.find(heads, preset) for heads in every]
+        assert ask("find", [[heads, preset] for heads in every]) == found
+        for heads, at in zip(every, found, strict=True):
+            name = {"sharp": "entropy", "broad": "entropy"}.get(preset, preset)
+            values = [getattr(of.numbers(rows), name) for rows in heads]
+            assert values[at] == (min if preset == "sharp" else max)(values)
+
+
+def test_cells_are_drawn_as_dark_as_their_weight(ask: Ask) -> None:
+    every = [rows for given, _ in cases(30, seed=5) for rows in explorer(given).rows]
+    for rows, page in zip(every, ask("paths", every), strict=True):
+        assert [tuple(one) for one in page] == of.paths(rows)
+        seen: dict[tuple[int, int], int] = {}
+        for level, d in of.paths(rows):
+            for part in d.split("M")[1:]:
+                x, rest = part.split(" ")
+                y, wide = rest.split("v")[0].split("h")
+                seen |= {(int(y), int(x) + i): level for i in range(int(wide))}
+        for i, line in enumerate(rows):
+            for j, x in enumerate(line):
+                assert seen.get((i, j), 0) == (max(1, round(8 * (x / 255) ** 0.5)) if x else 0)
+
+
+# The page
+
+
+def state(w: AttentionExplorer) -> dict[str, int]:
+    return {"layer": w.layer, "head": w.head, "query": w.query}
+
+
+def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
+    draw = random.Random(6)
+    every = []
+    for given, _ in cases(examples // 40, seed=7):
+        layers, heads, size = given.shape[:3]
+        every.append(
+            explorer(given, layer=draw.randrange(layers), head=draw.randrange(heads), query=draw.randrange(size))
+        )
+    asked = [[w.tokens, w.rows, w.causal, [w.layers, w.heads], state(w)] for w in every]
+    for w, page in zip(every, ask("attention_words", asked), strict=True):
+        assert page == w.words
+
+
+@pytest.mark.parametrize(
+    "parts", [{}, {"positions": "rotary", "norm": "rms", "mlp": "swiglu", "bias": False, "kv_heads": 2}]
+)
+def test_copied_code_finds_the_row_in_a_model(
+    ask: Ask, parts: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.manual_seed(0)
+    model = GPT(Config(vocab_size=11, context=24, layers=2, heads=4, width=32, **parts))
+    for name, weight in model.named_parameters():  # from the start all weights are nearly equal
+        if name.endswith(("query.weight", "key.weight")):
+            torch.nn.init.normal_(weight)
+    ids = torch.randint(11, (1, 9))
+    seen: list[torch.Tensor] = []
+    plain = torch.nn.functional.scaled_dot_product_attention
+
+    def spy(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> torch.Tensor:
+        several = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+        one = torch.eye(q.shape[2]).expand(1, q.shape[1], -1, -1)
+        seen.append(plain(q, several, one, is_causal=True))
+        return plain(q, k, v, **options)
+
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        patch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
+        model(ids)
+    w = explorer(torch.cat(seen), layer=1, head=3, query=5)
+    assert w.causal
+    for query in (5, 8, 0):
+        w.query = query
+        (code,) = ask("attention_script", [[w.rows, w.causal, [w.layers, w.heads], state(w)]])
+        names: dict[str, Any] = {"model": model, "ids": ids}
+        exec(compile(code, "copied", "exec"), names)
+        torch.testing.assert_close(names["row"], seen[1][0, 3, query], rtol=1e-4, atol=1e-5)
+        assert "tensor" in capsys.readouterr().out
+    names = {"model": model, "ids": ids.flip(1)}
+    w.query = 8
+    (code,) = ask("attention_script", [[w.rows, w.causal, [w.layers, w.heads], state(w)]])
+    with pytest.raises(AssertionError):
+        exec(compile(code, "copied", "exec"), names)
+
+
+def test_states_of_links_are_checked(ask: Ask) -> None:
+    shape = {"layers": 2, "heads": 3, "size": 5}
+    good = [{}, {"layer": 1}, {"layer": 1, "head": 2, "query": 4}]
+    bad = [None, 3, {"layer": 2}, {"head": 3}, {"query": 5}, {"query": -1}, {"query": 0.5}, {"rows": 1}]
+    assert ask("attention_state", [[one, shape] for one in good]) == [True] * len(good)
+    assert not any(ask("attention_state", [[one, shape] for one in bad]))
+
+
+# The widget
+
+
+def test_words_and_picture_follow() -> None:
+    given = torch.zeros(2, 2, 4, 4)
+    given[...] = torch.eye(4)
+    given[1, 0] = torch.eye(4).roll(1, 0)
+    given[1, 0, 0] = torch.tensor([1.0, 0, 0, 0])
+    w = explorer(given)
+    assert (
+        "query 3 “d”: weight 1.00 to 3 “d”; the row sums to 1.00, its entropy is 0.00 of at most 2.00 bits" in w.words
+    )
+    before = w.picture
+    w.layer = 1
+    w.query = 2
+    assert "query 2 “c”: weight 1.00 to 1 “b”;" in w.words
+    assert "previous token 1.00" in w.words
+    assert w.picture != before
+    assert ElementTree.fromstring(w.picture).get("aria-label") == w.words
+    assert w.numbers[1][0] == of.Numbers(entropy=0.0, previous=1.0, first=1 / 3, itself=0.0)
+
+
+def test_special_tokens_can_be_seen() -> None:
+    w = AttentionExplorer([" a", "\n", "<b>&", ""], torch.eye(4)[None, None], query=1)
+    assert "“↵”" in w.words
+    ElementTree.fromstring(w.picture)
+
+
+def test_mistakes_are_named() -> None:
+    good = torch.eye(3)[None, None]
+    with pytest.raises(ValueError, match="3 tokens need weights of shape"):
+        AttentionExplorer(["a", "b", "c"], torch.eye(4)[None, None])
+    with pytest.raises(ValueError, match="49 tokens; the figure shows 2 to 48"):
+        explorer(torch.eye(49)[None, None])
+    with pytest.raises(ValueError, match="layer 0, head 0, query 0 sums to 2"):
+        explorer(good * 2)
+    with pytest.raises(ValueError, match="after the softmax"):
+        explorer(torch.tensor([[[[1.5, -0.5], [0.5, 0.5]]]]))
+    with pytest.raises(ValueError, match="sums to nan"):
+        explorer(good * torch.nan)
+    with pytest.raises(ValueError, match=r"take \d+ bytes, more than the 60000 that fit a page"):
+        explorer(torch.full((8, 8, 48, 48), 1 / 48))
+    w = explorer(good)
+    with pytest.raises(traitlets.TraitError, match="query must be a whole number from 0 to 2, not 3"):
+        w.query = 3
+    with pytest.raises(traitlets.TraitError, match="head must be"):
+        explorer(good, head=1)
+
+
+def test_four_layers_of_four_heads_are_small() -> None:
+    assert len(explorer(torch.randn(4, 4, 48, 48).softmax(-1)).packed) < 50_000
+    tall = torch.ones(48, 48).tril()
+    assert len(explorer((tall / tall.sum(-1, keepdim=True)).expand(6, 6, -1, -1)).packed) < 60_000

@@ -1,0 +1,247 @@
+"""BottleneckTool: its rules against pipelines whose limit is known, the page against Python, and real measurements."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import torch
+import traitlets
+from torch.utils.data import DataLoader, Dataset
+
+from torchbook.viz import BottleneckTool
+from torchbook.viz import bottleneck as of
+from torchbook.viz.pipeline import setup as pipeline_setup
+from torchbook.viz.pipeline import steady, terms
+
+from ..asking import Ask
+
+HARNESS = "pipeline"
+PRESETS = sorted(of.setup()["presets"])
+EMPTY = {name: one["value"] for name, one in pipeline_setup()["fields"].items()} | {"transfer": "wait"}
+
+
+def measurements(count: int) -> list[dict[str, Any]]:
+    """Random measurements, many of them near the limits of the rules."""
+    draw = random.Random(3)
+    found = []
+    for _ in range(count):
+        step, loader, copy = (draw.choice([1.0, 10.0, 40.0]) * draw.uniform(0.5, 2) for _ in range(3))
+        base = draw.choice([step, loader, copy, step + copy, step + loader, step + loader + copy, max(step, loader)])
+        found.append(
+            {
+                "step_ms": step,
+                "loader_ms": draw.choice([loader, 0.0]),
+                "full_ms": base * draw.choice([1.0, draw.uniform(0.8, 1.3), 1.1, 1 / 1.1]),
+                "copy_ms": draw.choice([None, 0.0, copy]),
+                "utilisation": draw.choice([None, 0.0, 69.9, 70.0, draw.uniform(0, 100)]),
+                "workers": draw.choice([0, 1, 2, 8, 40]),
+                "cpu": draw.choice(["unknown", "busy", "idle"]),
+            }
+        )
+    return found
+
+
+def measured(setting: dict[str, Any]) -> of.Diagnosis:
+    """The diagnosis of a modelled pipeline, measured as a reader would."""
+    return of.diagnose(
+        setting["step_ms"],
+        setting["load_ms"] / max(1, setting["workers"]),
+        steady(setting).period,
+        setting["copy_ms"] or None,
+        workers=setting["workers"],
+    )
+
+
+def clear(setting: dict[str, Any], limit: str) -> bool:
+    """Is this term of the formula well above the other?"""
+    parts = terms(setting)
+    return all(parts[limit] > 1.3 * other for name, other in parts.items() if name != limit)
+
+
+# The rules
+
+
+def random_pipelines(count: int, **fixed: Any) -> list[dict[str, Any]]:
+    draw = random.Random(8)
+    return [
+        {**EMPTY, "workers": draw.randrange(1, 9), "load_ms": draw.uniform(5, 400), "copy_ms": draw.uniform(5, 60),
+         "step_ms": draw.uniform(5, 60), **fixed}
+        for _ in range(count)
+    ]  # fmt: skip
+
+
+def test_a_pipeline_that_waits_for_its_loader_is_told() -> None:
+    found = [measured(one).cause for one in random_pipelines(500) if clear(one, "load")]
+    assert len(found) > 50
+    assert set(found) == {"loader"}
+
+
+def test_a_copy_that_does_not_overlap_is_told() -> None:
+    found = [measured(one).cause for one in random_pipelines(500) if clear(one, "copy and step")]
+    assert len(found) > 50
+    assert set(found) <= {"transfer", "compute"}
+    slow_copies = [one for one in random_pipelines(500, copy_ms=30.0) if clear(one, "copy and step")]
+    assert {measured(one).cause for one in slow_copies if one["step_ms"] < 100} == {"transfer"}
+
+
+def test_a_step_that_hides_everything_is_told() -> None:
+    found = random_pipelines(500, transfer="side", load_ms=5.0, copy_ms=1.0, step_ms=40.0)
+    assert {measured(one).cause for one in found} == {"compute"}
+
+
+def test_a_loader_without_workers_is_told() -> None:
+    for one in random_pipelines(300, workers=0, copy_ms=0.0):
+        parts = sorted((one["load_ms"], one["step_ms"]))
+        if parts[0] > 0.15 * parts[1]:
+            assert measured(one).cause == "serial"
+            assert any("num_workers=1" in text for text in measured(one).remedies)
+
+
+def test_workers_that_are_asked_for_feed_the_step() -> None:
+    for one in random_pipelines(300):
+        found = measured(one)
+        if found.cause == "loader":
+            needed = int(found.remedies[-1].split("num_workers=")[1].split()[0])
+            assert terms({**one, "workers": needed})["load"] <= one["step_ms"] + one["copy_ms"] + 1e-9
+            assert terms({**one, "workers": needed - 1})["load"] > one["step_ms"] + one["copy_ms"]
+
+
+def test_what_is_promised_is_faster_and_not_below_the_parts() -> None:
+    for one in measurements(2000):
+        found = of.diagnose(**one)
+        if found.reach is not None:
+            assert found.gain is not None
+            assert found.gain > 1
+            assert found.reach >= min(one["step_ms"], one["full_ms"])
+
+
+@pytest.mark.parametrize(
+    ("preset", "cause"),
+    [("starved", "loader"), ("disk", "loader"), ("serial", "serial"), ("transfer", "transfer"), ("compute", "compute"),
+     ("launch", "launch"), ("uneven", "uneven"), ("impossible", "check")],
+)  # fmt: skip
+def test_presets_lead_where_their_notes_say(preset: str, cause: str) -> None:
+    assert BottleneckTool(preset=preset).diagnosis.cause == cause
+
+
+def test_every_cause_is_reached() -> None:
+    assert {of.diagnose(**one).cause for one in measurements(2000)} == set(of.setup()["causes"])
+    asked = {question.key for one in measurements(2000) for question in of.diagnose(**one).path}
+    assert asked == set(of.setup()["questions"])
+
+
+def test_idle_cpu_points_to_storage_and_a_busy_one_to_workers() -> None:
+    first = {cpu: of.diagnose(10, 50, 51, cpu=cpu).remedies[0] for cpu in ("busy", "idle", "unknown")}
+    assert first["busy"].startswith("num_workers=5")
+    assert "storage" in first["idle"]
+    assert first["unknown"].startswith("Look at the CPU")
+
+
+def test_high_utilisation_is_not_called_compute_bound() -> None:
+    text = " ".join(of.diagnose(40, 10, 41, utilisation=98).remedies)
+    assert "only says that some kernel was running" in text
+
+
+def test_mistakes_are_named() -> None:
+    for wrong in ((0, 1, 1), (1, -1, 1), (1, 1, 0), (1, 1, 1, -1)):
+        with pytest.raises(ValueError, match="times must be positive"):
+            of.diagnose(*wrong)
+    with pytest.raises(ValueError, match="cpu must be one of unknown, busy, idle, not 'hot'"):
+        of.diagnose(1, 1, 1, cpu="hot")
+    with pytest.raises(ValueError, match="no preset is called 'x'"):
+        BottleneckTool(preset="x")
+    with pytest.raises(traitlets.TraitError, match="utilisation must be from 0 to 100, not 120"):
+        BottleneckTool(utilisation=120.0)
+
+
+# The page
+
+
+def test_page_decides_what_python_decides(ask: Ask, examples: int) -> None:
+    every = measurements(examples)
+    for one, page in zip(every, ask("diagnose", every), strict=True):
+        mine = dataclasses.asdict(of.diagnose(**one))
+        mine |= {"remedies": list(mine["remedies"]), "path": list(mine["path"])}
+        assert page == mine, one
+
+
+def test_page_says_what_python_says(ask: Ask) -> None:
+    every = measurements(1000) + [BottleneckTool(preset=name).setting for name in PRESETS]
+    for one, page in zip(every, ask("neck_words", every), strict=True):
+        assert page == of.describe(one)
+
+
+def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
+    for name, field in of.setup()["fields"].items():
+        values = [field["low"], field["high"], field["low"] - 1, field["high"] * 2, None]
+        for value, problem in zip(values, ask("neck_problem", [[name, value] for value in values]), strict=True):
+            try:
+                BottleneckTool(**{name: value if value is None else int(value) if name == "workers" else float(value)})
+                assert problem == ""
+            except traitlets.TraitError:
+                assert problem != ""
+
+
+# Real measurements
+
+
+class Slept(Dataset[torch.Tensor]):
+    def __len__(self) -> int:
+        return 400
+
+    def __getitem__(self, i: int) -> torch.Tensor:
+        time.sleep(0.003)
+        return torch.ones(2)
+
+
+def within_three(cause: str, measure: Callable[[], dict[str, Any]]) -> bool:
+    """Is this the diagnosis? A busy machine may spoil a measurement, hardly three."""
+    return any(of.diagnose(**measure()).cause == cause for _ in range(3))
+
+
+def test_measurements_of_a_real_loader_are_diagnosed() -> None:
+    loader = DataLoader(Slept(), batch_size=5)
+    found = of.measure(loader, lambda batch: None, steps=2)
+    assert (found["workers"], found["copy_ms"]) == (0, None)
+    assert within_three("serial", lambda: of.measure(loader, lambda batch: time.sleep(0.012), steps=10))
+    assert within_three("loader", lambda: of.measure(loader, lambda batch: None, steps=10))
+
+
+def test_a_copy_is_measured_where_there_is_a_device() -> None:
+    found = of.measure(DataLoader(Slept(), batch_size=2), lambda batch: None, device="cpu", steps=3)
+    assert found["copy_ms"] >= 0
+    with pytest.raises(ValueError, match="two batches"):
+        of.measure(DataLoader(Slept(), batch_size=400), lambda batch: None)
+
+
+def test_copied_code_measures_the_same(ask: Ask) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(ask("neck_script", [0])[0], "copied", "exec"), names)
+    loader = DataLoader(Slept(), batch_size=5)
+    assert within_three("serial", lambda: names["measure"](loader, lambda batch: time.sleep(0.012), steps=10))
+    assert set(names["measure"](loader, lambda batch: None, steps=2)) <= set(of.setup()["fields"])
+
+
+# The widget
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_words_and_picture(preset: str) -> None:
+    w = BottleneckTool(preset=preset)
+    assert ElementTree.fromstring(w.picture).get("aria-label") == w.words
+    assert w.words.startswith(w.diagnosis.title)
+
+
+def test_words_and_picture_follow() -> None:
+    w = BottleneckTool()
+    w.full_ms = 41.0
+    assert w.words.startswith("The measurements do not fit together")
+    w.loader_ms = 5.0
+    assert w.words.startswith("The step sets the pace")
+    assert "The step sets the pace" in w.picture

@@ -1,0 +1,238 @@
+"""AutogradExplorer on the static page: by mouse, by keyboard alone, by link, on a phone and without scripts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+from torchbook.viz import AutogradExplorer
+
+from ..conftest import Show
+from ..pressing import press, tab_to, words
+from ..samples import autograd_explorer, node_of
+
+
+def deep() -> AutogradExplorer:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh()) for _ in range(12)])
+    x = torch.ones(16, 8)
+    return AutogradExplorer(lambda: model(x).square().mean(), params=model, targets=2)
+
+
+def node(page: Page, name: str) -> object:
+    return page.locator(f'.tbgraph-node[aria-label^="{name}"]')
+
+
+def test_steps_run_the_forward_then_the_engines_order(show: Show) -> None:
+    widget = autograd_explorer()
+    page = show(widget)
+    nodes = widget.graphs[0]["nodes"]
+    operations = [one["name"] for one in nodes if one["kind"] != "leaf"]
+    order = [nodes[event["node"]]["name"] for event in widget.scenarios[0]["runs"][""]["passes"][0]["events"]]
+    told = []
+    for _ in range(len(operations) + len(order)):
+        press(page, "Step forward")
+        told.append(words(page).inner_text())
+    for sentence, name in zip(told, [*operations, *order], strict=True):
+        assert name in sentence
+    assert [("recorded" in sentence) for sentence in told] == [True] * len(operations) + [False] * len(order)
+
+
+def test_backward_fills_grad_with_the_recorded_numbers(show: Show) -> None:
+    page = show(autograd_explorer())
+    press(page, "Jump to the next part")
+    expect(page.locator(".tbviz-words")).to_contain_text("Backward, 1 of 6: SumBackward0 (loss) receives 1")
+    press(page, "Jump to the next part")
+    w, x = torch.tensor([1.0, 0.5], requires_grad=True), torch.tensor([2.0, 3.0], requires_grad=True)
+    ((w * x).exp() * x).sum().backward()
+    assert w.grad is not None
+    row = page.locator(".tbag-table tbody tr", has_text=re.compile("^w"))
+    shown = row.locator("td").last.inner_text()
+    assert [float(part) for part in shown.strip("[]").split(",")] == pytest.approx(w.grad.tolist(), rel=5e-3)
+    expect(row.locator("td").nth(2)).to_have_text("None")
+
+
+def test_a_clicked_node_shows_formula_saved_tensors_and_gradients(show: Show) -> None:
+    page = show(autograd_explorer())
+    press(page, "Jump to the next part")
+    press(page, "Jump to the next part")
+    node(page, "ExpBackward0 (h)").click()
+    side = page.locator(".tbag-side")
+    expect(side).to_contain_text("grad · result")
+    expect(side).to_contain_text("Saved for the backward: freed now")
+    expect(side).to_contain_text("Gradient that arrives")
+    expect(side).to_contain_text("Gradients it sends")
+    node(page, "ExpBackward0 (h)").click()
+    expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-pressed", "false")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "target", "says"),
+    [
+        ("second", "", "Trying to backward through the graph a second time"),
+        ("no_grad", "", "element 0 of tensors does not require grad and does not have a grad_fn"),
+        ("in_place", "h", "has been modified by an inplace operation"),
+    ],
+)
+def test_torchs_own_error_is_shown(show: Show, scenario: str, target: str, says: str) -> None:
+    page = show(autograd_explorer())
+    page.get_by_label("What to run").select_option(scenario)
+    if target:
+        page.get_by_label("on which tensor").select_option(str(node_of(target)))
+    slider = page.get_by_label("Step", exact=True)
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".tbag-error")).to_contain_text(says)
+    assert says in words(page).inner_text()
+
+
+def test_detached_part_is_said_to_be_missing(show: Show) -> None:
+    page = show(autograd_explorer(scenario="detach", target=node_of("h")))
+    expect(node(page, "w,")).to_have_attribute("aria-label", "w, not recorded")
+    expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), not recorded")
+
+
+def test_retain_grad_shows_the_gradient_that_was_kept(show: Show) -> None:
+    page = show(autograd_explorer(scenario="retain_grad", step=99))
+    node(page, "ExpBackward0 (h)").click()
+    expect(page.locator(".tbag-side")).to_contain_text(".grad, kept by retain_grad()")
+
+
+def test_second_backward_adds(show: Show) -> None:
+    page = show(autograd_explorer(scenario="again", step=99))
+    before, after = (page.locator(".tbag-table tbody tr").first.locator("td").nth(i).inner_text() for i in (2, 3))
+    one, two = ([float(x) for x in text.strip("[]").split(",")] for text in (before, after))
+    assert two == pytest.approx([2 * x for x in one], rel=1e-2)
+
+
+def test_graph_of_the_gradient_is_a_larger_graph(show: Show) -> None:
+    widget = autograd_explorer(scenario="create_graph")
+    page = show(widget)
+    expect(page.locator(".tbgraph .tbgraph-node")).to_have_count(len(widget.graphs[1]["nodes"]))
+    page.get_by_label("What to run").select_option("backward")
+    expect(page.locator(".tbgraph .tbgraph-node")).to_have_count(len(widget.graphs[0]["nodes"]))
+
+
+def test_what_a_plain_loss_cannot_answer_says_what_to_do(show: Show) -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    page = show(AutogradExplorer(w * w, params={"w": w}))
+    page.get_by_label("What to run").select_option("in_place")
+    expect(page.locator(".tbag-error")).to_contain_text("Give a function that computes the loss")
+
+
+def test_everything_by_keyboard(show: Show) -> None:
+    page = show(autograd_explorer())
+    tab_to(page, "What to run")
+    page.keyboard.press("e")  # “edit in place”
+    assert "Step 0" in words(page).inner_text()
+    tab_to(page, "on which tensor")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tbviz-words")).to_contain_text("add_(1)")
+    tab_to(page, "Step back")
+    page.keyboard.press("Enter")
+    tab_to(page, "Step forward")
+    page.keyboard.press("Enter")
+    tab_to(page, "Play")
+    tab_to(page, "Step")
+    page.keyboard.press("End")
+    expect(page.locator(".tbviz-words")).to_contain_text(re.compile("torch raises|Done"))
+    tab_to(page, "Graph")
+    scene = page.locator(".tbgraph svg > g")
+    for key in ("ArrowRight", "ArrowDown", "+", "-", "0"):
+        before = scene.get_attribute("transform")
+        page.keyboard.press(key)
+        expect(scene).not_to_have_attribute("transform", before or "")
+    page.keyboard.press("Tab")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("Enter")
+    assert page.locator(".tbgraph-node[aria-pressed=true]").get_attribute("aria-label") == focused
+    expect(page.locator(".tbag-title")).to_have_text(focused.split(",")[0])
+    tab_to(page, "Zoom in")
+    tab_to(page, "Copy as PyTorch")
+
+
+def test_canvas_moves_by_mouse_and_zooms(show: Show) -> None:
+    page = show(autograd_explorer())
+    scene, box = page.locator(".tbgraph svg > g"), page.locator(".tbgraph").bounding_box()
+    assert box
+    start = scene.get_attribute("transform")
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 60, steps=5)
+    page.mouse.up()
+    moved = scene.get_attribute("transform")
+    assert moved != start
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    expect(scene).not_to_have_attribute("transform", moved or "")
+
+
+def test_play_runs_to_the_end_and_stops(show: Show) -> None:
+    page = show(autograd_explorer(), own=True)
+    page.clock.install()
+    press(page, "Play")
+    page.clock.run_for(60_000)
+    expect(page.locator(".tbviz-words")).to_contain_text("Done.")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_a_link_opens_the_state(show: Show) -> None:
+    page = show(autograd_explorer(), hash="#tbviz-autograd-1:no_grad")
+    expect(page.get_by_label("What to run")).to_have_value("no_grad")
+
+
+FRAMES = """async (steps) => {
+  const slider = document.querySelector('.tbag-slide input'), gaps = [], work = [];
+  let last = await new Promise(requestAnimationFrame);
+  for (let i = 1; i <= steps; i += 1) {
+    const before = performance.now();
+    slider.value = i;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    document.querySelector('.tbgraph').getBoundingClientRect();
+    work.push(performance.now() - before);
+    const now = await new Promise(requestAnimationFrame);
+    gaps.push(now - last);
+    last = now;
+  }
+  work.sort((a, b) => a - b);
+  const dropped = gaps.filter((gap) => gap > 25).length;
+  return { dropped, worst: Math.max(...gaps), middle: work[work.length >> 1], most: work.at(-1) };
+}"""
+
+
+@pytest.mark.alone
+def test_sixty_nodes_are_stepped_without_dropped_frames(show: Show) -> None:
+    """One step a frame, the hardest there is: script and layout of a step must leave room in a frame of 16.7 ms.
+
+    On a shared machine a frame may be late because of others: the gate is the median work of a step; gaps are told.
+    """
+    page = show(deep(), width=1280, motion=True)
+    steps = page.get_by_label("Step", exact=True).get_attribute("max")
+    assert page.locator(".tbgraph .tbgraph-node").count() >= 60
+    page.evaluate(FRAMES, 10)
+    told = page.evaluate(FRAMES, int(steps or 0))
+    print(f"\n{steps} steps, one a frame: {told}")
+    assert told["middle"] < 8
+
+
+START = """() => new Promise((done) => {
+  const mount = document.querySelector('.viz-mount'), from = performance.now();
+  const watch = new MutationObserver(() => { if (mount.dataset.ready) done(performance.now() - from); });
+  watch.observe(mount, { attributes: true });
+  mount.scrollIntoView();
+})"""
+
+
+@pytest.mark.alone
+def test_it_is_ready_soon_after_it_comes_into_view(show: Show) -> None:
+    page = show('<div style="height:4000px"></div>', autograd_explorer(), width=1280, ready=False)
+    page.locator(".viz-mount").wait_for(state="attached")
+    took = page.evaluate(START)
+    print(f"\nready {took:.0f} ms after it came into view")
+    assert took < 1000  # 100 ms is the aim, told above; a shared machine may be slower

@@ -1,0 +1,136 @@
+"""DispatchRoute on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import expect
+
+from torchbook.viz import DispatchRoute
+from torchbook.viz.dispatch import callees, lines, presets, setup
+
+from ..conftest import Show
+from ..models.dispatch_probes import recorded
+from ..pressing import copied, press, words
+from ..samples import dispatch_route
+
+PRESETS = list(setup()["presets"])  # all of them are in the words that test_dispatch.py compares
+
+
+def test_presets_say_what_python_says(show: Show) -> None:
+    page = show(dispatch_route())
+    for name in PRESETS[::3]:
+        widget = dispatch_route(preset=name)
+        press(page, setup()["presets"][name]["label"])
+        expect(words(page)).to_have_text(widget.words)
+        pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
+        expect(pressed).to_have_text([setup()["presets"][name]["label"]])
+        expect(page.locator(".dr-note")).to_have_text(setup()["presets"][name]["note"])
+        assert page.url.endswith(f"#tbviz-dispatch-1:{name}")
+        expect(page.get_by_role("toolbar", name="Stops").get_by_role("button")).to_have_count(len(widget.route))
+
+
+def test_steps_by_buttons(show: Show) -> None:
+    page = show(dispatch_route(preset="autocast"))
+    back, on = page.get_by_role("button", name="One stop back"), page.get_by_role("button", name="One stop on")
+    expect(back).to_have_attribute("aria-disabled", "true")
+    on.click()
+    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=1).words)
+    on.click()
+    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=2).words)
+    expect(on).to_have_attribute("aria-disabled", "true")
+    expect(on).to_be_focused()
+    back.click()
+    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=1).words)
+
+
+def test_everything_by_keyboard(show: Show) -> None:
+    page = show(dispatch_route())
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    for _ in range(PRESETS.index("vmap")):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(dispatch_route(preset="vmap").words)
+    page.get_by_role("toolbar", name="Stops").get_by_role("button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(dispatch_route(preset="vmap", step=3).words)
+    page.get_by_label("grad mode", exact=True).focus()
+    page.keyboard.press("i")
+    expect(words(page)).to_have_text(dispatch_route(preset="vmap", grad="inference").words)
+
+
+def test_situations_by_their_lists(show: Show) -> None:
+    page = show(dispatch_route())
+    chosen = {"operator": ("op", "aten::view"), "arguments": ("args", "meta"), "requires_grad": ("requires", "yes"),
+              "grad mode": ("grad", "inference"), "autocast": ("autocast", "on"),
+              "torch.func": ("transform", "functionalize"), "dispatch mode": ("mode", "dispatch")}  # fmt: skip
+    now: dict[str, Any] = {}
+    for label, (trait, value) in chosen.items():
+        page.get_by_label(label, exact=True).select_option(value)
+        now[trait] = value
+        expect(words(page)).to_have_text(dispatch_route(**now).words)
+
+
+def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None:
+    widget = dispatch_route(preset="vmap", step=1)
+    page = show(widget)
+    every = lines(widget.recording, widget.op, widget.route, 1)
+    rows = page.locator(".dr-line li")
+    expect(rows).to_have_count(len(every))
+    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "fallthrough, skipped",
+             "excluded": "excluded by the thread", "absent": "not in this call"}  # fmt: skip
+    for row, one in zip(rows.all(), every, strict=True):
+        assert row.locator(".dr-name").inner_text() == one.slot
+        assert row.locator(".dr-state").inner_text() == texts[one.state]
+    expect(page.locator(".dr-line [aria-current=step]")).to_have_count(1)
+    expect(page.locator(".dr-chosen")).to_contain_text(widget.recording["entries"][widget.route[1].entry][0])
+
+
+def test_callees_have_their_routes_and_lead_on(show: Show) -> None:
+    widget = dispatch_route(op="aten::linear")
+    page = show(widget)
+    (first, _), (second, way) = callees(widget.recording, widget.op, widget.route[-1])
+    parts = page.locator(".dr-parts li")
+    expect(parts).to_have_count(2)
+    expect(parts.nth(0)).to_contain_text(first)
+    expect(parts.nth(1)).to_contain_text(f"{second}{way[0].key}: composite, implicit")
+    parts.nth(1).get_by_role("button").press("Enter")
+    expect(words(page)).to_have_text(dispatch_route(op="aten::matmul").words)
+    expect(page.get_by_label("operator", exact=True)).to_be_focused()
+
+
+def test_what_cannot_be_made_is_said(show: Show) -> None:
+    widget = dispatch_route(args="csr", transform="vmap")
+    page = show(widget)
+    expect(words(page)).to_have_text(widget.words)
+    expect(page.locator(".dr-box").last).to_contain_text("could not make such arguments")
+    page.get_by_label("torch.func", exact=True).select_option("none")
+    expect(words(page)).to_have_text(dispatch_route(args="csr").words)
+    expect(page.locator(".dr-line")).to_be_visible()
+
+
+def test_copied_code_asks_torch(show: Show) -> None:
+    page = show(dispatch_route(preset="view"), permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    code = copied(page)
+    assert 'assert found == ["AutogradCPU"]' in code
+    exec(compile(code, "copied", "exec"), {"print": lambda *_: None})
+
+
+def test_an_operator_without_a_kernel_says_so(show: Show) -> None:
+    page = show(dispatch_route(preset="vmap", step=1))
+    press(page, "no kernel")
+    page.get_by_role("toolbar", name="Stops").get_by_role("button").last.click()
+    expect(page.locator(".dr-missing")).to_contain_text("nothing registered in this build")
+
+
+def test_recording_without_an_operator_of_its_own_has_no_such_preset(show: Show) -> None:
+    recording = {**recorded(), "ops": {n: one for n, one in recorded()["ops"].items() if n.startswith("aten::")}}
+    page = show(DispatchRoute(recording))
+    names = page.get_by_role("toolbar", name="Presets").get_by_role("button")
+    expect(names).to_have_count(len(presets(recording)))
+    assert len(presets(recording)) == len(PRESETS) - 1

@@ -1,0 +1,160 @@
+"""PipelineTimeline and BottleneckTool on the static page: by mouse, keyboard, link, in the dark and on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from torchbook.viz import BottleneckTool, PipelineTimeline
+from torchbook.viz import bottleneck as neck
+
+from ..conftest import Show, gallery
+from ..pressing import copied, press, words
+from ..samples import timeline_of_a_run
+
+# The timeline
+
+
+def test_sliders_change_the_model(show: Show) -> None:
+    page = show(PipelineTimeline())
+    page.get_by_label("workers", exact=True).fill("1")
+    expect(page.locator(".pl-head")).to_have_text("Model: 40.0 ms a batch, set by loading")
+    expect(words(page)).to_have_text(PipelineTimeline(workers=1).words)
+    page.get_by_label("workers", exact=True).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(words(page)).to_have_text(PipelineTimeline(workers=0).words)
+    expect(page.get_by_label("prefetch factor", exact=True)).to_be_disabled()
+    page.get_by_label("copy", exact=True).select_option("side")
+    expect(words(page)).to_have_text(PipelineTimeline(workers=0, transfer="side").words)
+
+
+def test_time_sliders_move_by_a_key_and_say_the_time(show: Show) -> None:
+    page = show(PipelineTimeline())
+    slider = page.get_by_label("load a batch", exact=True)
+    expect(slider).to_have_attribute("aria-valuetext", "40.0 ms")
+    slider.focus()
+    seen = set()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+        seen.add(slider.get_attribute("aria-valuetext"))
+    assert len(seen) == 5
+    assert all(float(text.split()[0]) > 40 for text in seen if text)
+    slider.fill("120")
+    expect(slider).to_have_attribute("aria-valuetext", "1.00 s")
+    page.get_by_label("copy to device", exact=True).fill("0")
+    expect(page.get_by_label("copy to device", exact=True)).to_have_attribute("aria-valuetext", "0 ms")
+
+
+def test_run_and_model_are_switched(show: Show) -> None:
+    widget = timeline_of_a_run()
+    page = show(widget)
+    expect(words(page)).to_have_text(widget.words)
+    expect(page.locator(".pl-head")).to_have_text("Recorded: 15.0 ms a batch")
+    press(page, "model")
+    expect(words(page)).to_have_text(timeline_of_a_run(source="model").words)
+    press(page, "recorded run")
+    expect(words(page)).to_have_text(widget.words)
+    page.get_by_label("workers", exact=True).fill("4")
+    expect(page.locator(".pl-head")).to_contain_text("Model: ")
+    expect(page.get_by_role("button", name="model", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_batch_is_followed_by_slider_and_by_click(show: Show) -> None:
+    page = show(PipelineTimeline())
+    way = page.locator(".pl-way")
+    expect(way).to_contain_text("Batch 0: worker 0 loads it")
+    page.get_by_label("follow batch").focus()
+    page.keyboard.press("ArrowRight")
+    expect(way).to_contain_text("Batch 1: worker 1 loads it")
+    page.locator(".pl-step[data-batch='7']").click()
+    expect(way).to_contain_text("Batch 7: worker 3 loads it")
+    expect(page.get_by_label("follow batch")).to_have_value("7")
+
+
+def test_lanes_are_to_scale(show: Show) -> None:
+    page = show(PipelineTimeline(preset="one", batches=6))
+    rows = PipelineTimeline(preset="one", batches=6).rows
+    load, step = (page.locator(f".pl-{name}[data-batch='3']").bounding_box() for name in ("load", "step"))
+    assert load
+    assert step
+    assert load["width"] / step["width"] == pytest.approx(4, rel=0.1)
+    expect(page.locator("[data-batch].pl-load")).to_have_count(len(rows))
+
+
+def test_start_up_can_be_left_out(show: Show) -> None:
+    page = show(PipelineTimeline(preset="start-up"))
+    first = page.locator(".pl-step[data-batch='0']")
+    before = first.bounding_box()
+    press(page, "Without start-up")
+    after = first.bounding_box()
+    assert before
+    assert after
+    assert after["width"] > 3 * before["width"]
+
+
+def test_copied_code_is_a_loader(show: Show) -> None:
+    page = show(PipelineTimeline(preset="four"), permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    code = copied(page)
+    assert "num_workers=4, prefetch_factor=2" in code
+    compile(code, "copied", "exec")
+
+
+# The diagnosis
+
+
+def test_every_diagnosis_is_written_out(show: Show) -> None:
+    widgets = [BottleneckTool(preset=preset) for preset in neck.setup()["presets"]]
+    for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
+        expect(figure.locator(".bn-cause")).to_have_text(widget.diagnosis.title)
+        expect(figure.locator(".bn-path li")).to_have_count(len(widget.diagnosis.path))
+        expect(figure.locator(".bn-verdict li")).to_have_text(list(widget.diagnosis.remedies))
+
+
+def test_measurements_are_typed(show: Show) -> None:
+    page = show(BottleneckTool())
+    page.get_by_label("the full run, for").fill("41")
+    expect(page.locator(".bn-cause")).to_have_text("The measurements do not fit together")
+    page.get_by_label("the loader alone, for").fill("12")
+    expect(page.locator(".bn-cause")).to_have_text("The step sets the pace")
+    page.get_by_label("GPU utilisation").fill("30")
+    expect(page.locator(".bn-cause")).to_have_text("The host cannot start kernels fast enough")
+    page.get_by_label("GPU utilisation").fill("")
+    expect(page.locator(".bn-cause")).to_have_text("The step sets the pace")
+    expect(words(page)).to_have_text(BottleneckTool(full_ms=41.0, loader_ms=12.0).words)
+
+
+def test_a_wrong_measurement_is_named_and_changes_nothing(show: Show) -> None:
+    page = show(BottleneckTool())
+    field = page.get_by_label("the full run, for")
+    for typed in ("0", "-3", "x", ""):
+        field.fill(typed)
+        expect(page.get_by_role("alert").filter(has_text="a number")).to_have_text("a number from 0.001 to 1000000")
+        expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".bn-cause")).to_have_text("The loader sets the pace")
+    field.blur()
+    expect(field).to_have_value("98")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_the_cpu_changes_the_remedies(show: Show) -> None:
+    page = show(BottleneckTool())
+    expect(page.locator(".bn-verdict li").first).to_contain_text("Look at the CPU")
+    page.get_by_label("CPU while the loader runs alone", exact=True).select_option("idle")
+    expect(page.locator(".bn-verdict li").first).to_contain_text("wait for storage")
+
+
+def test_diagnosis_by_keyboard(show: Show) -> None:
+    page = show(BottleneckTool())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(BottleneckTool(preset="disk").words)
+    page.keyboard.press("Tab")
+    assert "step on a batch" in page.evaluate("document.activeElement.labels[0].textContent")
+
+
+def test_copied_code_of_a_diagnosis_compiles(show: Show) -> None:
+    page = show(BottleneckTool(step_ms=3.5, loader_ms=8.0, full_ms=12.0, workers=0), permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    compile(copied(page), "copied", "exec")

@@ -1,0 +1,168 @@
+"""AutogradPlayground on the static page: typing, dragging, presets, errors; by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from torchbook.viz import AutogradPlayground
+from torchbook.viz.playground import by_torch
+
+from ..conftest import Show
+from ..pressing import tab_to, words
+
+
+def gradient(page: Page, name: str) -> str:
+    row = page.locator(".tbpg-row", has=page.locator(f"label:text-is('{name}')"))
+    return row.locator(".tbpg-grad-cell > span").inner_text()
+
+
+def type_in(page: Page, text: str) -> None:
+    page.get_by_label("Expression", exact=True).fill(text)
+
+
+def preset(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def test_typed_expression_is_drawn_and_differentiated(show: Show) -> None:
+    page = show(AutogradPlayground())
+    type_in(page, "sin(a) * b^2")
+    _, truth = by_torch("sin(a) * b^2", {"a": 2.0, "b": -3.0})
+    assert [float(gradient(page, name).replace("−", "-")) for name in "ab"] == pytest.approx(
+        [*truth.values()], rel=1e-3
+    )
+    expect(page.locator(".tbgraph-node")).to_have_count(5)
+
+
+def test_new_variable_gets_a_value_and_a_slider(show: Show) -> None:
+    page = show(AutogradPlayground("a"))
+    type_in(page, "a * speed")
+    expect(page.get_by_label("speed", exact=True)).to_be_visible()
+    assert gradient(page, "a") == "1"
+
+
+def test_a_drag_moves_every_gradient(show: Show) -> None:
+    page = show(AutogradPlayground("a * b", {"a": 1, "b": 1}))
+    slider = page.get_by_label("a", exact=True)
+    box = slider.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.55, middle)
+    page.mouse.down()
+    seen = set()
+    for part in (0.6, 0.7, 0.8, 0.9):
+        page.mouse.move(box["x"] + box["width"] * part, middle)
+        seen.add(gradient(page, "b"))
+    page.mouse.up()
+    assert len(seen) == 4
+    assert gradient(page, "b") == slider.input_value().replace("-", "−")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Fan-out", "a is used 2 times, so its gradients add: 3 + 5 = 8"),
+        ("Dead ReLU", "Dead ReLU: its input is −5, so it sends 0"),
+        ("log at 0", "log at 0: the value is −inf, and the gradient it sends is inf"),
+        ("Saturation", "Saturation: tanh of 9 is flat"),
+        ("0 · inf", "nan: the gradient of b"),
+    ],
+)
+def test_presets_show_their_point(show: Show, name: str, says: str) -> None:
+    page = show(AutogradPlayground())
+    preset(page, name)
+    expect(page.locator(".tbpg-notes")).to_contain_text(says)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a * * b", "Character 5: a value is missing before “*”."),
+        ("foo(a)", "Character 1: there is no function “foo” here"),
+        ("alert(1)", "Character 1: there is no function “alert” here"),
+        ("a +", "Character 4: something is missing at the end."),
+    ],
+)
+def test_error_names_the_place_and_keeps_the_figure(show: Show, text: str, says: str) -> None:
+    page = show(AutogradPlayground("a*b"))
+    before = words(page).inner_text()
+    type_in(page, text)
+    expect(page.get_by_role("alert")).to_contain_text(says)
+    expect(page.get_by_label("Expression", exact=True)).to_have_attribute("aria-invalid", "true")
+    assert words(page).inner_text() == before
+    type_in(page, "a*b")
+    expect(page.locator(".tbviz-error")).to_have_text("")
+
+
+def test_finite_difference_agrees(show: Show) -> None:
+    page = show(AutogradPlayground("exp(a) * tanh(b)", {"a": 0.5, "b": 0.3}))
+    cells = page.locator(".tbpg-cells").first.locator("span > span").all_inner_texts()
+    assert cells[0] == cells[1]
+    assert float(cells[2].replace("−", "-")) < 1e-8
+
+
+def test_a_chosen_node_shows_its_derivative(show: Show) -> None:
+    page = show(AutogradPlayground("a*b + relu(c)", {"a": 2, "b": 3, "c": 1}))
+    page.locator('.tbgraph-node[aria-label^="×"]').click()
+    expect(page.locator(".tbpg-detail")).to_contain_text("MulBackward0: receives 1 and sends")
+    expect(page.locator(".tbpg-detail")).to_contain_text("to a: 1 · (right) = 3; to b: 1 · (left) = 2")
+
+
+def test_everything_by_keyboard(show: Show) -> None:
+    page = show(AutogradPlayground("a*b", {"a": 2, "b": 3}))
+    tab_to(page, "Expression")
+    page.keyboard.press("End")
+    page.keyboard.type(" + a")
+    expect(words(page)).to_contain_text("a*b + a at")
+    tab_to(page, "Dead ReLU")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tbpg-notes")).to_contain_text("Dead ReLU")
+    tab_to(page, "Graph of the expression")
+    scene = page.locator(".tbgraph svg > g")
+    for key in ("+", "ArrowDown", "0"):
+        before = scene.get_attribute("transform")
+        page.keyboard.press(key)
+        expect(scene).not_to_have_attribute("transform", before or "")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tbgraph-node[aria-pressed=true]")).to_have_count(1)
+    tab_to(page, "a")
+    before = gradient(page, "b")
+    page.keyboard.press("ArrowRight")
+    assert words(page).inner_text().count("a = −1.9") == 1
+    assert before == "0"
+    tab_to(page, "a, exact value")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("5")
+    expect(words(page)).to_contain_text("a = 5")
+    assert gradient(page, "b") == "20"
+
+
+def test_a_link_opens_a_preset(show: Show) -> None:
+    page = show(AutogradPlayground(), hash="#tbviz-playground-1:fan-out")
+    expect(page.get_by_label("Expression", exact=True)).to_have_value("a*b + a*c")
+
+
+def test_python_computes_when_a_trait_is_set() -> None:
+    widget = AutogradPlayground("a * b", {"a": 2, "b": 3})
+    heard: list[dict[str, float]] = []
+    widget.observe(lambda change: heard.append(change["new"]), names="gradients")
+    widget.values = {"a": 5.0, "b": 3.0}
+    widget.expression = "a * new"
+    assert heard == [{"a": 3.0, "b": 5.0}, {"a": 1.0, "new": 5.0}]
+
+
+def test_state_is_json_at_infinity_too() -> None:
+    widget = AutogradPlayground("a * log(b)", {"a": 2, "b": 0})
+    state = {name: getattr(widget, name) for name in ("value", "values", "gradients")}
+    assert json.loads(json.dumps(state, allow_nan=False))["gradients"] == {"a": "-inf", "b": "inf"}
+
+
+@pytest.mark.parametrize("text", ["1 + 1", "a +", "__import__('os')", "a.b", "lambda: a", "foo(a)", "exp(a, b)"])
+def test_python_refuses_what_the_page_refuses(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        AutogradPlayground(text)

@@ -1,0 +1,117 @@
+"""Roofline on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from torchbook.viz import Roofline
+from torchbook.viz.roofline import OPS, setup
+
+from ..conftest import Show
+from ..pressing import copied, press, words
+
+MACHINE = {"bandwidth": 29e9, "flops": 441e9}
+POINTS = {"eager softmax": (83.9e6, 134e6, 9e-3), "matmul": (2.1e9, 12.6e6, 6e-3)}
+
+
+def value(page: Page, name: str) -> Locator:
+    """What the table says of a result."""
+    row = page.locator(".sc-table tr", has=page.get_by_role("rowheader", name=name, exact=True))
+    return row.locator(".sc-value")
+
+
+def test_machine_and_points_are_drawn(show: Show) -> None:
+    widget = Roofline(machine=MACHINE, points=POINTS, dtype="fp32", device="machine")
+    page = show(widget)
+    expect(words(page)).to_have_text(widget.words)
+    expect(page.locator(".rl-plot .rl-roof")).to_have_count(4)
+    expect(page.locator(".rl-plot .rl-point")).to_have_count(2)
+    expect(page.locator(".rl-list").first.get_by_role("listitem")).to_have_count(2)
+    expect(page.get_by_role("button", name="this machine:")).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_every_op_and_its_sizes(show: Show, op: str) -> None:
+    page = show(Roofline(machine=MACHINE))
+    page.get_by_label("op", exact=True).select_option(op)
+    widget = Roofline(op=op, machine=MACHINE)
+    expect(words(page)).to_have_text(widget.words)
+    fields = setup()["ops"][op]["fields"]
+    for name, of in fields.items():
+        expect(page.get_by_label(of["label"], exact=True)).to_have_value(str(widget.sizes[name]))
+    first = next(iter(fields))
+    page.get_by_label(fields[first]["label"], exact=True).fill("64")
+    expect(words(page)).to_have_text(Roofline(op=op, sizes={first: 64}, machine=MACHINE).words)
+    kernels = expect(page.get_by_label("kernels", exact=True))
+    kernels.to_be_visible() if setup()["ops"][op]["fusable"] else kernels.to_be_hidden()
+
+
+def test_fusing_and_dtype(show: Show) -> None:
+    page = show(Roofline(preset="written-out"))
+    expect(value(page, "H100")).to_have_text("5.29 ms")
+    expect(page.locator(".rl-other")).to_have_count(1)
+    page.get_by_label("kernels", exact=True).select_option("true")
+    expect(value(page, "H100")).to_have_text("1.11 ms")
+    page.get_by_label("dtype", exact=True).select_option("fp8")
+    expect(value(page, "A100")).to_have_text("–")
+    expect(words(page)).to_have_text(Roofline(preset="flash", dtype="fp8").words)
+
+
+def test_device_is_chosen_below_the_plot(show: Show) -> None:
+    page = show(Roofline())
+    page.get_by_role("button", name="A100:").click()
+    expect(words(page)).to_have_text(Roofline(device="a100").words)
+    expect(page.locator(".sc-head")).to_contain_text("on A100 compute-bound")
+
+
+def test_sizes_by_arrow_keys(show: Show) -> None:
+    page = show(Roofline())
+    page.get_by_label("rows, M", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("rows, M", exact=True)).to_have_value("2048")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("rows, M", exact=True)).to_have_value("8192")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.get_by_label("rows, M", exact=True)).to_have_value("8193")
+    page.get_by_label("pointwise ops after it", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    expect(words(page)).to_have_text(Roofline(sizes={"m": 8193, "extra": 1}).words)
+
+
+def test_a_wrong_size_is_named_and_changes_nothing(show: Show) -> None:
+    page = show(Roofline())
+    field = page.get_by_label("columns, N", exact=True)
+    for typed in ("0", "2.5", "x", "", "2000000"):
+        field.fill(typed)
+        expect(page.get_by_role("alert").filter(has_text="whole")).to_have_text("a whole number from 1 to 1000000")
+        expect(field).to_have_attribute("aria-invalid", "true")
+    expect(words(page)).to_have_text(Roofline().words)
+    field.blur()
+    expect(field).to_have_value("4096")
+
+
+def test_ops_that_compute_nothing(show: Show) -> None:
+    widget = Roofline(op="embedding")
+    page = show(widget)
+    expect(words(page)).to_have_text(widget.words)
+    expect(page.locator(".rl-dot")).to_have_count(0)
+
+
+def test_copied_code_prints_the_results(show: Show, capsys: pytest.CaptureFixture[str]) -> None:
+    page = show(Roofline(preset="conv"), permissions=["clipboard-read"])
+    press(page, "Copy as Python")
+    exec(copied(page), {})
+    printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines() if "|" not in line)
+    assert float(printed["flops"]) == Roofline(preset="conv").cost.flops
+
+
+def test_presets_by_keyboard(show: Show) -> None:
+    page = show(Roofline())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(Roofline(preset="small-matmul").words)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.labels[0].textContent") == "op"

@@ -1,0 +1,147 @@
+"""PipelineSchedule on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from torchbook.viz import PipelineSchedule
+from torchbook.viz.schedule import doing, held, moments
+
+from ..conftest import Show, overflow
+from ..pressing import copied, press, words
+
+
+def test_moments_by_buttons(show: Show) -> None:
+    page = show(PipelineSchedule())
+    expect(page.get_by_role("button", name="One moment back")).to_have_attribute("aria-disabled", "true")
+    press(page, "One moment on")
+    expect(words(page)).to_have_text(PipelineSchedule(cursor=1).words)
+    press(page, "End")
+    expect(words(page)).to_have_text(PipelineSchedule(cursor=30).words)
+    expect(page.get_by_role("button", name="One moment on")).to_have_attribute("aria-disabled", "true")
+    press(page, "Start")
+    expect(words(page)).to_have_text(PipelineSchedule().words)
+
+
+def test_moments_by_keyboard(show: Show) -> None:
+    page = show(PipelineSchedule(preset="interleaved"))
+    page.get_by_label("moment", exact=True).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(words(page)).to_have_text(PipelineSchedule(preset="interleaved", cursor=3).words)
+    page.keyboard.press("End")
+    last = len(moments(PipelineSchedule(preset="interleaved").ops)) - 1
+    expect(words(page)).to_have_text(PipelineSchedule(preset="interleaved", cursor=last).words)
+
+
+def test_presets_and_kinds_by_keyboard(show: Show) -> None:
+    page = show(PipelineSchedule())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(PipelineSchedule(preset="gpipe").words)
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(PipelineSchedule(kind="interleaved").words)
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_playing_walks_to_the_end(show: Show, motion: bool) -> None:
+    page = show(PipelineSchedule(cursor=28), motion=motion)
+    press(page, "Play")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(words(page)).to_have_text(PipelineSchedule(cursor=30).words)
+
+
+def test_a_click_on_the_lanes_goes_to_that_moment(show: Show) -> None:
+    page = show(PipelineSchedule(whole=True))
+    ops = PipelineSchedule().ops
+    boxes = page.locator(".sd-f, .sd-b").and_(page.locator("svg[role=img] rect:not(.sd-hatch)"))
+    expect(boxes).to_have_count(len(ops))
+    op = next(i for i, one in enumerate(ops) if one.kind == "B" and one.rank == 0 and one.microbatch == 3)
+    box = boxes.nth(op).bounding_box()
+    assert box
+    page.mouse.click(box["x"] + 4, box["y"] + 3)
+    at = moments(ops).index(ops[op].start)
+    expect(words(page)).to_have_text(PipelineSchedule(cursor=at).words)
+
+
+def test_lanes_are_to_scale_and_lettered(show: Show) -> None:
+    widget = PipelineSchedule(preset="interleaved", backward=3.0, whole=False)
+    page = show(widget, width=1000)
+    forward, backward = (
+        float(page.locator(f".sd-scroll rect.sd-{kind}").first.get_attribute("width") or 0) for kind in "fb"
+    )
+    assert (backward + 1) / (forward + 1) == pytest.approx(3, rel=0.02)
+    texts = page.locator(".sd-scroll text").all_text_contents()
+    assert {"0a", "7b", "B0b", "B7a"} <= set(texts)
+
+
+def test_table_says_what_ranks_do_and_hold(show: Show) -> None:
+    widget = PipelineSchedule(preset="gpipe", cursor=8)
+    page = show(widget)
+    ops = widget.ops
+    now = doing(ops, moments(ops)[8])
+    rows = page.locator(".sd-table").first.locator("tbody tr")
+    expect(rows).to_have_count(4)
+    for rank, one in enumerate(now):
+        cells = rows.nth(rank).locator("td")
+        assert cells.nth(1).inner_text() == str(one.held)
+        assert cells.nth(2).inner_text() == str(held(ops)[rank])
+        assert ("waits" in cells.nth(0).inner_text()) == (one.op is None)
+    assert page.locator("rect.sd-on").count() == sum(one.op is not None for one in now)
+    assert page.locator(".sd-scroll rect.sd-idle").count() == sum(one.op is None for one in now)
+
+
+def test_counts_stand_beside_the_formula(show: Show) -> None:
+    page = show(PipelineSchedule())
+    expect(page.locator(".sd-formula").nth(0)).to_have_text("waiting 9 of 33 per rank = 27.3 %")
+    expect(page.locator(".sd-formula").nth(1)).to_have_text("(p−1)/(m+p−1) = 3/11 = 27.3 %")
+    page.get_by_label("sending ÷ forward").fill("0.5")
+    expect(words(page)).to_have_text(PipelineSchedule(hop=0.5).words)
+    expect(words(page)).to_contain_text("while (p−1)/(m+p−1) = 3/11 says 27.3 %")
+
+
+def test_what_pytorch_refuses_cannot_be_chosen(show: Show) -> None:
+    page = show(PipelineSchedule(kind="gpipe", microbatches=3))
+    row = page.locator(".sd-table").nth(1).locator("tr", has_text="1F1B").first
+    expect(row).to_contain_text("PyTorch refuses this m")
+    press(page, "1F1B")
+    expect(words(page)).to_have_text(PipelineSchedule(kind="1f1b", microbatches=4).words)
+    page.get_by_label("ranks, p").fill("6")
+    expect(words(page)).to_have_text(PipelineSchedule(stages=6, microbatches=6).words)
+    slider = page.get_by_label("micro-batches, m")
+    slider.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", "6")
+    slider.press("ArrowRight")
+    expect(words(page)).to_have_text(PipelineSchedule(stages=6, microbatches=7).words)
+    expect(page.get_by_label("stages per rank, v")).to_be_disabled()
+
+
+def test_copied_code_names_the_schedule(show: Show) -> None:
+    page = show(PipelineSchedule(preset="interleaved"), permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    code = copied(page)
+    assert "ScheduleInterleaved1F1B(stages, n_microbatches=M" in code
+    compile(code, "copied", "exec")
+
+
+def test_many_ranks_fit_into_the_width(show: Show) -> None:
+    page = show(PipelineSchedule("interleaved", 16, 32, 4, cursor=200), width=360)
+    press(page, "Fit the width")
+    page.wait_for_function(
+        "(({clientWidth, scrollWidth}) => scrollWidth - clientWidth <= 1)(document.querySelector('.sd-scroll'))"
+    )
+    assert overflow(page) == 0
+
+
+def test_the_moment_is_scrolled_into_view(show: Show) -> None:
+    page = show(PipelineSchedule(preset="more"), width=360)
+    press(page, "End")
+    page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft > 300")
+    press(page, "Start")
+    page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft === 0")

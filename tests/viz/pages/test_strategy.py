@@ -1,0 +1,93 @@
+"""StrategyTool on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from torchbook.viz import StrategyTool
+from torchbook.viz.strategy import STRATEGIES, setup
+
+from ..conftest import Show, gallery
+from ..pressing import copied, press, words
+
+PRESETS = list(setup()["presets"])
+
+
+def test_plans_of_presets_are_written_out(show: Show) -> None:
+    widgets = [StrategyTool(preset=preset) for preset in PRESETS]
+    for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
+        expect(figure.locator(".st-walk li")).to_have_count(len(widget.plan.steps))
+        expect(figure.locator(".st-question")).to_have_text([step.question for step in widget.plan.steps])
+        expect(figure.locator(".st-board tbody tr")).to_have_count(len(widget.plan.candidates))
+        chosen = figure.locator(".st-board").get_by_role("button", pressed=True)
+        expect(chosen).to_have_text([STRATEGIES[widget.plan.strategy]])
+
+
+def test_numbers_and_choices_change_everything(show: Show) -> None:
+    page = show(StrategyTool())
+    page.get_by_label("tokens of a sequence, s", exact=True).fill("8k")
+    expect(words(page)).to_have_text(StrategyTool(seq=8000).words)
+    page.get_by_label("precision", exact=True).select_option("bf16")
+    page.get_by_label("checkpointing", exact=True).select_option("true")
+    expect(words(page)).to_have_text(StrategyTool(seq=8000, precision="bf16", checkpoint=True).words)
+    page.get_by_label("model", exact=True).select_option("70b")
+    page.get_by_label("GPU", exact=True).select_option("rtx4090")
+    expect(page.get_by_label("memory of a GPU, GB", exact=True)).to_have_value("24")
+    page.get_by_label("network between nodes", exact=True).select_option("eth100")
+    expect(page.get_by_label("link between nodes, per GPU, GB/s", exact=True)).to_have_value("12.5")
+    wanted = StrategyTool(model="70b", card="rtx4090", inter_gb=12.5, seq=8000, precision="bf16", checkpoint=True)
+    expect(words(page)).to_have_text(wanted.words)
+
+
+def test_a_candidate_is_shown_by_its_name(show: Show) -> None:
+    page = show(StrategyTool(preset="70b"))
+    name = page.locator(".st-board").get_by_role("button", name=STRATEGIES["hsdp"], exact=True)
+    name.focus()
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(StrategyTool(preset="70b", show="hsdp").words)
+    expect(name).to_be_focused()
+    expect(page.locator(".sc-table")).to_contain_text("all-reduce: gradient shards")
+    expect(page.locator(".st-about")).to_contain_text("mesh of two dimensions")
+
+
+def test_a_wrong_number_is_named_and_changes_nothing(show: Show) -> None:
+    page = show(StrategyTool())
+    field = page.get_by_label("nodes", exact=True)
+    for typed in ("0", "2.5", "x", ""):
+        field.fill(typed)
+        expect(page.get_by_role("alert").filter(has_text="whole")).to_have_text("a whole number from 1 to 10000")
+        expect(field).to_have_attribute("aria-invalid", "true")
+    expect(words(page)).to_have_text(StrategyTool().words)
+    field.blur()
+    expect(field).to_have_value("1")
+
+
+def test_fields_by_arrow_keys(show: Show) -> None:
+    page = show(StrategyTool())
+    page.get_by_label("nodes", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("nodes", exact=True)).to_have_value("4")
+    page.get_by_label("tokens of a sequence, s", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("tokens of a sequence, s", exact=True)).to_have_value("2304")
+    expect(words(page)).to_have_text(StrategyTool(nodes=4, seq=2304).words)
+
+
+def test_presets_by_keyboard(show: Show) -> None:
+    page = show(StrategyTool())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(StrategyTool(preset=PRESETS[1]).words)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.labels[0].textContent") == "model"
+
+
+def test_copied_code_is_of_what_is_shown(show: Show) -> None:
+    page = show(StrategyTool(preset="8b", show="zero2"), permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    code = copied(page)
+    compile(code, "copied", "exec")
+    assert "torchrun --standalone --nproc-per-node=8" in code
+    assert "reshard_after_forward=False" in code

@@ -1,0 +1,89 @@
+"""SymptomFinder on the static page: typed, pasted, by keyboard and by link, in the dark and on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from torchbook.viz import SymptomFinder
+from torchbook.viz import symptoms as of
+
+from ..conftest import Show
+
+SYMPTOMS = {one["key"]: one for one in of.setup()["symptoms"]}
+
+
+def names(page: Page) -> Locator:
+    return page.locator(".sy-name")
+
+
+def opened(page: Page) -> Locator:
+    return page.locator(".sy-item[open]")
+
+
+def ask(page: Page, text: str) -> None:
+    page.get_by_label("What do you see?").fill(text)
+
+
+def test_all_symptoms_are_listed(show: Show) -> None:
+    page = show(SymptomFinder())
+    expect(names(page)).to_have_text([one["symptom"] for one in SYMPTOMS.values()])
+
+
+def test_typing_finds(show: Show) -> None:
+    page = show(SymptomFinder())
+    ask(page, "training hangs")
+    expect(names(page)).to_have_text([SYMPTOMS[key]["symptom"] for key in of.search("training hangs")])
+    expect(page.locator(".tbviz-words")).to_have_text(of.describe("training hangs"))
+
+
+def test_nothing_found_says_what_to_do(show: Show) -> None:
+    page = show(SymptomFinder())
+    ask(page, "xylophone quark")
+    expect(names(page)).to_have_count(0)
+    expect(page.locator(".sy-count")).to_contain_text("Nothing matches. Try fewer words")
+
+
+def test_a_pasted_error_of_several_lines_is_one_query(show: Show) -> None:
+    page = show(SymptomFinder(), permissions=["clipboard-read", "clipboard-write"])
+    error = "RuntimeError: CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronous"
+    page.evaluate("text => navigator.clipboard.writeText(text)", error)
+    page.get_by_label("What do you see?").focus()
+    page.keyboard.press("Control+v")
+    expect(page.get_by_label("What do you see?")).to_have_value(" ".join(error.split()))
+    expect(names(page).first).to_have_text(SYMPTOMS["device-assert"]["symptom"])
+
+
+def test_a_kind_by_keyboard(show: Show) -> None:
+    page = show(SymptomFinder())
+    page.get_by_role("button", name="all", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(names(page)).to_have_text([SYMPTOMS[key]["symptom"] for key in of.search("", "nan")])
+    expect(page.get_by_role("button", name="NaN", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_symptom_opens_by_keyboard_and_one_at_a_time(show: Show) -> None:
+    page = show(SymptomFinder())
+    page.locator("summary").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.locator("summary").nth(2).click()
+    expect(opened(page)).to_have_count(1)
+    one = list(SYMPTOMS.values())[2]
+    expect(opened(page).locator(".sy-name")).to_have_text(one["symptom"])
+    expect(opened(page).locator("pre")).to_have_text(one["code"])
+    expect(page.locator(".tbviz-words")).to_have_text(of.describe(chosen=one["key"]))
+
+
+def test_code_is_copied(show: Show) -> None:
+    page = show(SymptomFinder(chosen="two-devices"), permissions=["clipboard-read", "clipboard-write"])
+    opened(page).get_by_role("button", name="Copy").click()
+    expect(opened(page).locator(".tbviz-status")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == SYMPTOMS["two-devices"]["code"]
+
+
+@pytest.mark.parametrize("key", ["loss-nan", "watchdog"])
+def test_a_link_opens_a_symptom(show: Show, key: str) -> None:
+    page = show(SymptomFinder(), hash=f"#tbviz-symptoms-1:{key}")
+    expect(opened(page).locator(".sy-name")).to_have_text(SYMPTOMS[key]["symptom"])

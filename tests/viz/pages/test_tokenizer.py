@@ -1,0 +1,88 @@
+"""TokenizerExplorer on the static page: by mouse, by keyboard, by link, in the dark, on a phone and without scripts."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from torchbook.viz.tokenizer import setup
+
+from ..conftest import Show
+from ..pressing import copied, press, words
+from ..samples import tokenizer_explorer
+
+
+def test_presets_by_link_and_keyboard(show: Show) -> None:
+    presets = setup()["presets"]
+    page = show(tokenizer_explorer(), hash="#tbviz-tokenizer-1:emoji")
+    expect(words(page)).to_have_text(tokenizer_explorer(presets["emoji"]["text"]).words)
+    pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
+    expect(pressed).to_have_text([presets["emoji"]["label"]])
+    page.keyboard.press("Tab")
+    for name in list(presets)[1:4]:
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        expect(words(page)).to_have_text(tokenizer_explorer(presets[name]["text"]).words)
+        expect(page.locator(".tk-note")).to_have_text(presets[name]["note"])
+
+
+def test_reader_types(show: Show) -> None:
+    page = show(tokenizer_explorer())
+    area = page.get_by_label("text, up to 500 characters")
+    for text in ("é the<|endoftext|>and", "the\nthe", "👩🏽‍🚀 to be"):
+        area.fill(text)
+        expect(words(page)).to_have_text(tokenizer_explorer(text).words)
+    page.get_by_label("cut into pieces by").select_option("none")
+    expect(words(page)).to_have_text(tokenizer_explorer("👩🏽‍🚀 to be", pretokenizer="none").words)
+    area.fill("")
+    expect(words(page)).to_have_text("The text is empty: no bytes, no tokens.")
+    expect(page.locator(".tk-run")).to_be_hidden()
+    assert page.locator(".tk-facts").inner_text().replace("\n", " ").startswith("characters 0")
+
+
+def test_steps_by_buttons_and_keyboard(show: Show) -> None:
+    page = show(tokenizer_explorer())
+    expect(page.get_by_role("button", name="One merge on")).to_have_attribute("aria-disabled", "true")
+    page.get_by_label("merge", exact=True).focus()
+    page.keyboard.press("Home")
+    expect(words(page)).to_contain_text("After 0 of")
+    expect(page.locator(".tk-token:not(.byte)")).to_have_count(0)
+    press(page, "One merge on")
+    expect(words(page)).to_have_text(tokenizer_explorer(step=1, token=3).words)
+    expect(page.locator(".tk-part.new")).to_have_text("th")
+    press(page, "End of the piece")
+    expect(words(page)).to_have_text(tokenizer_explorer(step=3, token=2).words)
+    expect(page.locator(".tk-token[aria-pressed=true]")).to_have_text("␣the258")
+    press(page, "One merge back")
+    expect(words(page)).to_have_text(tokenizer_explorer(step=2, token=3).words)
+    expect(page.locator(".tk-rank.next")).to_have_text("2 lowest")
+    press(page, "Start of the piece")
+    expect(words(page)).to_contain_text("After 0 of")
+
+
+def test_tokens_are_chosen_by_arrow_keys(show: Show) -> None:
+    page = show(tokenizer_explorer())
+    first = page.get_by_role("toolbar", name="Tokens").get_by_role("button").first
+    first.click()
+    page.keyboard.press("End")
+    last = len(tokenizer_explorer().ids) - 1
+    expect(words(page)).to_have_text(tokenizer_explorer(token=last).words)
+    page.keyboard.press("ArrowLeft")
+    expect(words(page)).to_have_text(tokenizer_explorer(token=last - 1).words)
+    expect(page.locator(".tk-token[aria-pressed=true]")).to_be_focused()
+    expect(page.locator(".tk-table tr.on td").first).to_have_text(str(last))
+
+
+def test_a_byte_is_no_character(show: Show) -> None:
+    page = show(tokenizer_explorer("è", token=1))
+    expect(page.locator(".tk-lines dd").last).to_have_text("� – not a whole character")
+    page = show(tokenizer_explorer("<|endoftext|>"))
+    expect(page.locator(".tk-box .tk-small").first).to_contain_text("A special token")
+
+
+def test_copied_code_holds_the_state(show: Show) -> None:
+    widget = tokenizer_explorer("the é\n<|endoftext|>", step=2, token=1)
+    page = show(widget, permissions=["clipboard-read"])
+    press(page, "Copy as PyTorch")
+    names: dict[str, object] = {}
+    exec(compile(copied(page), "copied", "exec"), names)
+    assert names["ids"] == widget.ids

@@ -1,0 +1,164 @@
+"""`torchbook course collect`, `grade` and `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from torchbook_course.results import Summary
+
+console = Console()
+errors = Console(stderr=True)
+
+GRADED, LOOK, FAILED = 0, 1, 2  # exit statuses
+_LISTED = 30
+
+Submissions = Annotated[
+    Path,
+    typer.Argument(help="Folder with <student>/<assignment>.ipynb, with <student>.ipynb, or nbgrader's submitted/."),
+]
+Out = Annotated[Path, typer.Option(help="Folder for gradebook, feedback, report; called again it goes on there.")]
+Course = Annotated[Path | None, typer.Option(help="The course's folder, made by `course new`; else the one here.")]
+Name = Annotated[str, typer.Option(help="The assignment; if the course has only one, that.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Submissions side by side; 0: one a core.")]
+Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
+Unsafe = Annotated[bool, typer.Option("--unsafe", help="Run students' code without a sandbox, as yourself.")]
+Force = Annotated[bool, typer.Option("--force", help="Grade anew what was graded before.")]
+RosterFile = Annotated[
+    Path | None,
+    typer.Option("--roster", help="CSV of the class: Canvas's gradebook, Moodle's grading worksheet, or any."),
+]
+Patience = Annotated[float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.")]
+Downloads = Annotated[list[Path], typer.Argument(help="Downloads: zips, folders or notebooks.")]
+Platform = Annotated[str, typer.Option("--from", help="moodle, canvas, or folder: files named after students.")]
+CollectOut = Annotated[Path, typer.Option(help="Folder for the submissions.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(collect)
+    app.command()(grade)
+    app.command()(report)
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Errors that people can mend become a line and the status 2."""
+    from torchbook.practice.exercise import ExerciseError
+    from torchbook_course.assignment import AssignmentError
+    from torchbook_course.collect import CollectError
+    from torchbook_course.engine import EngineError
+    from torchbook_course.evaluations import GradeError
+    from torchbook_course.gradebook import GradebookError
+    from torchbook_course.handed_in import HandedInError
+    from torchbook_course.results import ResultsError
+    from torchbook_course.roster import RosterError
+    from torchbook_course.sandbox import SandboxError
+
+    mendable = (AssignmentError, GradebookError, CollectError, EngineError, ExerciseError, GradeError, HandedInError)
+    try:
+        yield
+    except (*mendable, ResultsError, RosterError, SandboxError) as error:
+        errors.print(f"[red]error[/red] {_plain(str(error))}", highlight=False, soft_wrap=True)
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        errors.print("stopped; call again to go on", highlight=False)
+        raise typer.Exit(FAILED) from None
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def grade(
+    submissions: Submissions,
+    out: Out = Path("results"),
+    course: Course = None,
+    assignment: Name = "",
+    jobs: Jobs = 0,
+    scheduler: Scheduler = "",
+    unsafe: Unsafe = False,
+    force: Force = False,
+    roster: RosterFile = None,
+    patience: Patience = 1.0,
+) -> None:
+    """Grade what a class handed in, each submission in a sandbox; nbgrader keeps the books.
+
+    Status 0: all graded; 1: graded, and some need a person; 2: not graded.
+    """
+    with _said():
+        from torchbook_course import grade as grading
+
+        options = grading.Options(
+            submissions, out, course, assignment, jobs, scheduler, unsafe, force, roster, patience
+        )
+        summary = grading.grade(options, console)
+        raise typer.Exit(_show(summary, out))
+
+
+def report(
+    results: Annotated[Path, typer.Argument(help="The folder that grading wrote.")] = Path("results"),
+    roster: RosterFile = None,
+) -> None:
+    """Write tables, feedback and report again from what was graded, for instance with a roster."""
+    with _said():
+        from torchbook_course import publish
+        from torchbook_course import results as kept
+        from torchbook_course import roster as rosters
+
+        summary = kept.Summary.load(results)
+        publish.publish(summary, results, rosters.load(roster) if roster else None)
+        raise typer.Exit(_show(summary, results))
+
+
+def _show(summary: Summary, out: Path) -> int:
+    from torchbook_course.results import number
+
+    totals = [student.total for student in summary.present]
+    mean = sum(totals) / len(totals) if totals else 0.0
+    absent = len(summary.students) - len(totals)
+    console.print(
+        f"{len(totals)} graded, {absent} absent, mean {number(mean)} of {number(summary.maximum)} points: "
+        f"{out / 'gradebook.csv'}, {out / 'report.html'}, {out / 'feedback'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    people = [student for student in summary.present if student.needs_person]
+    if not people:
+        return GRADED
+    table = Table("student", "needs a person because", box=None)
+    for student in people[:_LISTED]:
+        table.add_row(_plain(student.student), _plain(student.reason))
+    console.print(table)
+    if len(people) > _LISTED:
+        console.print(f"and {len(people) - _LISTED} more, all in {out / 'flags.csv'} and {out / 'report.html'}")
+    return LOOK
+
+
+def collect(
+    downloads: Downloads,
+    platform: Platform = "folder",
+    out: CollectOut = Path("submissions"),
+    assignment: Name = "",
+    course: Course = None,
+) -> None:
+    """Sort downloads of a learning platform into one folder a student, as `grade` takes them."""
+    if platform not in ("moodle", "canvas", "folder"):
+        raise typer.BadParameter(f"{platform!r}; it is moodle, canvas or folder", param_hint="--from")
+    with _said():
+        from torchbook_course import collect as collecting
+        from torchbook_course.assignment import find_assignment
+
+        name = find_assignment(course, downloads[0], assignment)[1].name
+        collected = collecting.collect(downloads, platform, name, out)  # type: ignore[arg-type]
+        console.print(f"{collected.students} submissions: {out}", highlight=False, soft_wrap=True)
+        for what in collected.skipped:
+            console.print(f"left out: {_plain(what)}", highlight=False, soft_wrap=True)
+        raise typer.Exit(LOOK if collected.skipped else GRADED)

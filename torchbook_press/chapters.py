@@ -1,0 +1,218 @@
+"""A chapter as the press sees it: a MyST notebook, its contract, and the notebook that papermill runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import jupytext
+import nbformat
+import pydantic
+import yaml
+from nbformat import NotebookNode
+from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
+
+from torchbook import front_matter
+from torchbook.front_matter import FrontMatter, FrontMatterError
+
+TOC = "_toc.yml"
+_CELL_FENCE = re.compile(r"^`{3,}\{code-cell\}")
+LANGUAGE = "python"
+PARAMETERS = ("DEVICE", "FAST", "SEED")
+EXECUTED = "executed"  # folder of what the book's runs gave
+GPU_ONLY = "gpu-only"  # tag of a cell that the CPU lane leaves out
+
+
+class ChapterError(Exception):
+    """A chapter's source is not as it must be; the message names file, line and remedy."""
+
+
+class Contract(pydantic.BaseModel):
+    """What a chapter promises and asks for, from `torchbook:` in its front matter.
+
+    `minutes` is the limit on the CPU lane, `memory_gb` the limit on the kernel and its children, `threads` how many
+    threads torch gets (fixed, because results of floating-point sums depend on it), `data` the data sets it reads,
+    `packages` what a launched notebook installs beside torchbook and torch.
+    """
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+    id: str = pydantic.Field(pattern=r"^[a-z][a-z0-9-]*$")
+    title: str
+    outcome: str
+    needs: tuple[Literal["cpu", "gpu", "processes", "compiler"], ...] = ("cpu",)
+    minutes: float = pydantic.Field(gt=0)
+    memory_gb: float = pydantic.Field(gt=0)
+    threads: int = pydantic.Field(default=1, ge=1)
+    data: tuple[str, ...] = ()
+    packages: tuple[Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One executable page: `root` is the book's folder, `docname` its path in it without suffix.
+
+    `kept` is the folder in `root` that holds what papermill made of it.
+    """
+
+    root: Path
+    docname: str
+    kept: str = EXECUTED
+
+    @property
+    def path(self) -> Path:
+        """The MyST source."""
+        return self.root / f"{self.docname}.md"
+
+    @property
+    def executed(self) -> Path:
+        """Where the press keeps what papermill made of it."""
+        return self.root / self.kept / f"{self.docname}.ipynb"
+
+    @property
+    def shown(self) -> str:
+        """The source's path as errors name it."""
+        return f"{self.docname}.md"
+
+    @cached_property
+    def text(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ChapterError(f"{self.shown}:1: listed in {TOC}, but there is no such file") from None
+        except UnicodeDecodeError as error:
+            raise ChapterError(f"{self.shown}:1: not UTF-8 ({error}); save it as UTF-8") from None
+
+    @cached_property
+    def _front(self) -> FrontMatter | None:
+        try:
+            return front_matter.read(self.text, self.shown)
+        except FrontMatterError as error:
+            raise ChapterError(str(error)) from None
+
+    @cached_property
+    def front_matter(self) -> dict[str, Any]:
+        """The YAML block at the top, or nothing."""
+        try:
+            return self._front.fields if self._front else {}
+        except FrontMatterError as error:
+            raise ChapterError(str(error)) from None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the page is a notebook, not only prose."""
+        return bool({"kernelspec", "torchbook", "file_format"} & self.front_matter.keys())
+
+    @cached_property
+    def contract(self) -> Contract:
+        if self._front is None or not isinstance(self.front_matter.get("torchbook"), dict):
+            raise ChapterError(f"{self.shown}:1: no `torchbook:` block in the front matter; give id, title, outcome, …")
+        try:
+            return self._front.validated(Contract, "torchbook")
+        except FrontMatterError as error:
+            raise ChapterError(str(error)) from None
+
+    @cached_property
+    def notebook(self) -> NotebookNode:
+        """The notebook, converted by jupytext: sources and tags, no outputs."""
+        if self.front_matter.get("file_format") != "mystnb":
+            raise ChapterError(f"{self.shown}:1: a chapter's front matter says `file_format: mystnb`")
+        try:
+            nb = jupytext.reads(self.text, fmt="md:myst")
+        except Exception as error:
+            raise ChapterError(f"{self.shown}:1: jupytext cannot read it: {error}") from error
+        spec = nb.metadata.get("kernelspec", {})
+        if spec.get("language") != LANGUAGE:
+            raise ChapterError(
+                f"{self.shown}:1: kernelspec must be {{name: python3, display_name: Python 3, language: python}}"
+            )
+        self._check_swallowed(nb)
+        self._check_parameters(nb)
+        return nbformat.from_dict(nb)
+
+    def _check_swallowed(self, nb: NotebookNode) -> None:
+        """A fence whose first line is malformed (a backtick in its title, say) would take the next cells with it."""
+        fences = [n for n, line in enumerate(self.text.splitlines(), 1) if _CELL_FENCE.match(line)]
+        cells = sum(cell.cell_type == "code" for cell in nb.cells)
+        if len(fences) != cells:
+            raise ChapterError(
+                f"{self.shown}:{fences[min(cells, len(fences) - 1)] if fences else 1}: {len(fences)} code cells are "
+                f"written but {cells} are read; look for a fence that is not closed, or has a backtick in its title "
+                "(use ':::{name}' there)"
+            )
+
+    def _check_parameters(self, nb: NotebookNode) -> None:
+        cells = [c for c in nb.cells if c.cell_type == "code"]
+        tagged = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
+        if len(tagged) != 1 or tagged[0] is not cells[0]:
+            raise ChapterError(f"{self.shown}:1: the first code cell, and no other, must be tagged [parameters]")
+        missing = [name for name in PARAMETERS if f"{name} =" not in tagged[0].source]
+        if missing:
+            raise ChapterError(f"{self.shown}:{self.line_of(0)}: the parameters cell must set {', '.join(missing)}")
+
+    @property
+    def code(self) -> list[str]:
+        """Sources of the code cells, in order."""
+        return [c.source for c in self.code_cells]
+
+    @property
+    def code_cells(self) -> list[NotebookNode]:
+        """The code cells, in order."""
+        return [c for c in self.notebook.cells if c.cell_type == "code"]
+
+    @property
+    def gpu_only(self) -> list[int]:
+        """Which code cells, counted from 0, only a GPU runs."""
+        return [n for n, c in enumerate(self.code_cells) if GPU_ONLY in c.metadata.get("tags", [])]
+
+    @cached_property
+    def _code_lines(self) -> list[int]:
+        # Read only when a line must be named: the reader brings Sphinx with it.
+        from myst_nb.core.read import read_myst_markdown_notebook
+
+        nb = read_myst_markdown_notebook(self.text, add_source_map=True, path=str(self.path))
+        return [line for cell, line in zip(nb.cells, nb.metadata.source_map, strict=True) if cell.cell_type == "code"]
+
+    def line_of(self, code_cell: int) -> int:
+        """Line, from 1, of the fence that opens a code cell, counted from 0."""
+        return self._code_lines[code_cell] if code_cell < len(self._code_lines) else 1
+
+
+def pages(root: Path) -> list[Chapter]:
+    """All pages of the book, in the order of the table of contents.
+
+    Raises:
+        ChapterError: the table of contents is missing or malformed.
+    """
+    toc = root / TOC
+    try:
+        site = parse_toc_yaml(toc)
+    except FileNotFoundError:
+        raise ChapterError(f"{TOC}:1: missing; run from the root of the book") from None
+    except (MalformedError, yaml.YAMLError) as error:
+        raise ChapterError(f"{TOC}:1: {error}") from None
+    return [Chapter(root, name) for name in site if not site[name].docname.endswith((".ipynb", ".rst"))]
+
+
+def chapters(root: Path, names: tuple[str, ...] = ()) -> list[Chapter]:
+    """The executable pages; with `names`, those whose id, docname or file name is listed there.
+
+    Raises:
+        ChapterError: a page is malformed, two chapters share an id, or something named is not there.
+    """
+    executable = [page for page in pages(root) if page.runs]
+    by_name: dict[str, Chapter] = {}
+    for chapter in executable:
+        if chapter.contract.id in by_name:
+            owner = by_name[chapter.contract.id].shown
+            raise ChapterError(f"{chapter.shown}:1: id {chapter.contract.id!r} is taken by {owner}; ids are unique")
+        for name in (chapter.contract.id, chapter.docname, chapter.shown, Path(chapter.docname).name):
+            by_name.setdefault(name, chapter)
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        ids = ", ".join(c.contract.id for c in executable)
+        raise ChapterError(f"no chapter {', '.join(unknown)}; there are: {ids}")
+    return executable if not names else [c for c in executable if c in {by_name[name] for name in names}]

@@ -1,0 +1,214 @@
+"""The commands of those who write and print the book: `torchbook run`, `book`, `record`, `pack` and `serve`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from torchbook_press.paper.cli import add as add_paper
+from torchbook_press.ship.cli import add as add_ship
+
+# jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+console = Console()
+errors = Console(stderr=True)
+
+Names = Annotated[list[str] | None, typer.Argument(help="Chapters by id or path; all when left out.")]
+Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
+Lane = Annotated[str, typer.Option(help="cpu or gpu.")]
+Fast = Annotated[bool, typer.Option("--fast", help="Small sizes, same cells.", envvar="TORCHBOOK_FAST")]
+Seed = Annotated[int, typer.Option(help="Seed of every chapter.")]
+Force = Annotated[bool, typer.Option("--force", help="Run even what is up to date.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Chapters side by side; 0: what cores and memory allow.")]
+Backend = Annotated[str, typer.Option(help="joblib backend: loky, or dask with --scheduler.")]
+Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
+Patience = Annotated[
+    float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.", envvar="TORCHBOOK_PATIENCE")
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Add the commands to `torchbook`: an entry point of the group `torchbook.commands`."""
+    for command in (run, record, pack, book, serve):
+        app.command()(command)
+    add_ship(app)
+    add_paper(app)
+
+
+def run(
+    names: Names = None,
+    root: Root = Path("."),
+    lane: Lane = "cpu",
+    fast: Fast = False,
+    seed: Seed = 0,
+    force: Force = False,
+    jobs: Jobs = 0,
+    backend: Backend = "loky",
+    scheduler: Scheduler = "",
+    patience: Patience = 1.0,
+) -> None:
+    """Run the chapters whose code, package, versions or data changed since their last run."""
+    if lane not in ("cpu", "gpu"):
+        raise typer.BadParameter(f"{lane!r}; it is cpu or gpu", param_hint="--lane")
+    if backend not in ("loky", "dask") or (backend == "dask") != bool(scheduler):
+        raise typer.BadParameter("loky, or dask together with --scheduler tcp://…", param_hint="--backend")
+    from torchbook_press.run import Options
+
+    options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience)
+    raise typer.Exit(_run(root, tuple(names or ()), options))
+
+
+def _run(root: Path, names: tuple[str, ...], options: object) -> int:
+    from torchbook_press import run as press
+    from torchbook_press.chapters import ChapterError, chapters
+
+    assert isinstance(options, press.Options)
+    try:
+        selection = chapters(root.resolve(), names)
+        report = press.run(selection, options, console)
+    except (ChapterError, press.RunError) as error:
+        errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
+        return 2
+    for failure in report.failed:
+        errors.print(f"[red]error[/red] {failure}", highlight=False, soft_wrap=True)
+    for name, why in report.lacking.items():
+        errors.print(f"[yellow]not run[/yellow] {name}.md: {why}", highlight=False, soft_wrap=True)
+    summary = f"{len(report.kept)} up to date, {len(report.reused)} from kept runs"
+    console.print(f"{summary}, {len(report.ran)} ran, {len(report.failed)} failed")
+    return 1 if report.failed else 0
+
+
+def record(
+    names: Names = None,
+    root: Root = Path("."),
+    lane: Annotated[str, typer.Option(help="gpu, or rehearsal: the same on a CPU, to try it.")] = "gpu",
+    jobs: Annotated[int, typer.Option(min=0, help="Chapters side by side, at most 2 on one GPU.")] = 0,
+    name: Annotated[str, typer.Option(help="What the recording is called; else the GPU's own name.")] = "",
+    out: Annotated[Path, typer.Option(help="Folder of the recordings; a relative one is in the book's.")] = Path(
+        "recordings"
+    ),
+    check: Annotated[bool, typer.Option("--check", help="Run nothing: list what is missing or stale.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="With --check: exit with 1 if anything is.")] = False,
+    fast: Fast = False,
+    seed: Seed = 0,
+    force: Force = False,
+    patience: Patience = 3.0,
+) -> None:
+    """Run the chapters on this machine's GPU and keep what their device cells gave, for the pages to show."""
+    from torchbook_press.run import REHEARSAL, Options
+
+    if lane not in ("gpu", REHEARSAL):
+        raise typer.BadParameter(f"{lane!r}; it is gpu or {REHEARSAL}", param_hint="--lane")
+    if strict and not check:
+        raise typer.BadParameter("it goes with --check", param_hint="--strict")
+    folder = root.resolve() / out
+    if check:
+        raise typer.Exit(_check_recordings(root, tuple(names or ()), folder, strict))
+    options = Options(lane, fast, seed, force, jobs, patience=patience)
+    raise typer.Exit(_record(root, tuple(names or ()), options, folder, name))
+
+
+def _record(root: Path, names: tuple[str, ...], options: object, folder: Path, name: str) -> int:
+    from torchbook_press import record as press
+    from torchbook_press.chapters import ChapterError, chapters
+    from torchbook_press.run import Options, RunError
+
+    assert isinstance(options, Options)
+    try:
+        name = press.device(options.lane, name)
+        report = press.record(chapters(root.resolve(), names), options, folder, name, console)
+    except (ChapterError, RunError) as error:
+        return _complain(error)
+    for problem in report.problems:
+        errors.print(f"[red]error[/red] {escape(problem)}", highlight=False, soft_wrap=True)
+    _note(report.notes)
+    counts = f"{len(report.written)} recorded, {len(report.kept)} up to date, {len(report.problems)} failed"
+    console.print(f"{counts}: {folder / press.slug(name)}", soft_wrap=True)
+    return 1 if report.problems else 0
+
+
+def _check_recordings(root: Path, names: tuple[str, ...], folder: Path, strict: bool) -> int:
+    from torchbook_press.chapters import ChapterError, chapters
+    from torchbook_press.recordings import findings
+
+    try:
+        issues = [*findings(folder, chapters(root.resolve(), names), chapters(root.resolve()))]
+    except ChapterError as error:
+        return _complain(error)
+    _note(issues)
+    console.print(f"{len(issues)} to mend" if issues else "every recording is of the code as it is")
+    return 1 if strict and issues else 0
+
+
+def pack(
+    folder: Annotated[Path, typer.Argument(help="Where the pack goes; it is emptied first.")],
+    names: Names = None,
+    machine: Annotated[
+        Path, typer.Option(help="What `python -m pip list --format=json` says on the machine, as a file.")
+    ] = Path("machine.json"),
+    python: Annotated[str, typer.Option(help="Its version of Python.")] = "3.12",
+    platform: Annotated[
+        list[str] | None, typer.Option(help="Tag of its platform, e.g. manylinux_2_28_x86_64; else as this machine.")
+    ] = None,
+    root: Root = Path("."),
+) -> None:
+    """Pack the wheels that a GPU machine without a network lacks, with a script that records the chapters there."""
+    from torchbook_press import pack as press
+    from torchbook_press.chapters import ChapterError, chapters
+
+    try:
+        selection = chapters(root.resolve(), tuple(names or ()))
+        packages = press.pack(folder, selection, press.there(machine), python, platform or ())
+    except (ChapterError, press.PackError) as error:
+        raise typer.Exit(_complain(error)) from None
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    console.print(f"{len(packages)} packages, {size / 1e6:.0f} MB; from the book's folder there: sh {folder}/run.sh")
+
+
+def _note(messages: Iterable[object]) -> None:
+    for message in messages:
+        errors.print(f"[yellow]note[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
+
+
+def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 3.0) -> None:
+    """Run what changed on the CPU, then build the site into _build/html."""
+    from torchbook_press import build
+    from torchbook_press.run import Options
+
+    code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience))
+    if code == 0:
+        code = build.html(root.resolve())
+        _note_recordings(root)
+    if code == 0:
+        console.print(f"the book: {root / '_build' / 'html' / 'index.html'}")
+    raise typer.Exit(code)
+
+
+def _note_recordings(root: Path) -> None:
+    """Say what recordings no longer show on their pages; a book without any says so itself."""
+    from torchbook_press.chapters import chapters
+    from torchbook_press.recordings import FOLDER, findings, lanes
+
+    folder = root.resolve() / FOLDER
+    if lanes(folder):
+        all_chapters = chapters(root.resolve())
+        _note(findings(folder, all_chapters, all_chapters))
+
+
+def serve(root: Root = Path("."), port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000) -> None:
+    """Serve the book on this machine and refresh the page whenever its prose is saved."""
+    from torchbook_press import build
+
+    build.serve(root.resolve(), port)
+
+
+def _complain(error: Exception) -> int:
+    errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+    return 2

@@ -1,0 +1,129 @@
+"""Notes what a process reads of the book and imports, and what it asks about: see `torchbook_press.reads`.
+
+Python's `site` loads this file at the start of a chapter's kernel, and of every Python that the kernel starts, because
+PYTHONPATH begins with its folder. A process that would not load it is noted as unseen by the one that starts it.
+Standard library only, and little of it: this is in the way of every start.
+"""
+
+import os
+import sys
+
+
+def _watch() -> None:
+    log, folder = os.environ["TORCHBOOK_READS"], os.path.dirname(os.path.abspath(__file__))
+    prefixes = tuple(root + os.sep for root in os.environ["TORCHBOOK_READS_UNDER"].split(os.pathsep))
+    lines: set[str] = set()
+    write, close, create, flags = os.write, os.close, os.open, os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    absolute, fspath = os.path.abspath, os.fsdecode
+
+    def note(kind: str, what: str) -> None:
+        line = f"{kind} {what}\n"
+        if line not in lines:
+            lines.add(line)
+            try:
+                descriptor = create(log, flags, 0o666)
+            except OSError:  # the run is over, and its folder gone
+                return
+            write(descriptor, line.encode(errors="surrogateescape"))
+            close(descriptor)
+
+    def opened(path: object, *_: object) -> None:
+        if isinstance(path, str | bytes | os.PathLike):
+            name = fspath(path)
+            name = name if name.startswith(os.sep) else absolute(name)
+            if name.startswith(prefixes):
+                note("file", name)
+
+    def imported(name: str, *_: object) -> None:
+        note("module", name.partition(".")[0])
+
+    def started(command: object, arguments: object, variables: object) -> None:
+        """Whether a process that is started will load this file."""
+        environment = os.environ if variables is None else variables
+        try:
+            names = {fspath(name): fspath(value) for name, value in environment.items()}  # type: ignore[attr-defined]
+        except (AttributeError, TypeError):
+            names = {}
+        words = [command, *(arguments if isinstance(arguments, list | tuple) else [arguments])]
+        text = " ".join(fspath(word) for word in words if isinstance(word, str | bytes | os.PathLike))
+        # -I, -E and -S, alone or among other letters, make Python deaf to PYTHONPATH or to `site`.
+        deaf = (
+            any(word[:1] == "-" and word[1:].isalpha() and set("IES") & set(word) for word in text.split())
+            and "python" in text
+        )
+        path = names.get("PYTHONPATH", "").split(os.pathsep)
+        without = path[0] != folder or names.get("TORCHBOOK_READS") != log
+        if deaf or (without and _may_be_python(text)):
+            note("unseen", os.path.basename(text.split(" ", 1)[0]))
+
+    actions = {
+        "open": opened,
+        "import": imported,
+        "subprocess.Popen": lambda command, arguments, _folder, variables: started(command, arguments, variables),
+        "os.exec": started,
+        "os.posix_spawn": started,
+        "os.spawn": lambda _mode, command, arguments, variables: started(command, arguments, variables),
+        "os.system": lambda command: started(command, [], None),
+    }
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        action = actions.get(event)
+        if action:
+            try:
+                action(*arguments)  # type: ignore[operator]
+            except Exception as error:
+                note("unseen", f"{event}-{type(error).__name__}")
+
+    class Asked:
+        """Finds nothing; notes which modules and distributions are looked for, without being imported perhaps."""
+
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            imported(name)
+
+        @staticmethod
+        def find_distributions(context: object = None) -> tuple[()]:
+            name = getattr(context, "name", None)
+            if name:
+                note("distribution", name)
+            return ()
+
+    note("process", "python")
+    for name in list(sys.modules):
+        imported(name)
+    sys.meta_path.insert(0, Asked)
+    sys.addaudithook(hook)
+
+
+def _may_be_python(command: str) -> bool:
+    """Whether a command names Python, or a script that does; ldconfig and compilers do not."""
+    from shutil import which
+
+    for word in command.split():
+        if "python" in word:
+            return True
+        path = which(word)
+        if path:
+            with open(path, "rb") as file:
+                if file.read(2) == b"#!" and b"python" in file.read():
+                    return True
+    return False
+
+
+def _next() -> None:
+    """Load the `sitecustomize` that this one stands before, if there is one."""
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if entry != folder]
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec and spec.loader:
+        module = module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+if "TORCHBOOK_READS" in os.environ:
+    _watch()
+    _next()

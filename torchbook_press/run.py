@@ -1,0 +1,325 @@
+"""Run the chapters that need it, side by side, and keep what they gave under `executed/`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
+import nbformat
+import psutil
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from torchbook_press.chapters import EXECUTED, Chapter
+from torchbook_press.execute import Failure, Job, Outcome, execute
+from torchbook_press.files import write
+from torchbook_press.kept import Runs
+from torchbook_press.key import changed, declared, observed, run_key
+from torchbook_proofs import Store
+
+RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
+LACKS = "torchbook_lacks"  # in its place, why the chapter could not run on this machine
+REQUIRE_COMPILER = "TORCHBOOK_REQUIRE_COMPILER"  # set where a chapter that cannot run is an error
+COMMIT = "TORCHBOOK_COMMIT"  # the book's commit, where there is no git to ask
+# The CUDA libraries and each process's context take memory of the host that no contract counts.
+_CUDA_HOST_GB = 8.0
+REHEARSAL = "rehearsal"  # the GPU lane on a CPU: the same cells, for where no GPU is
+_PARAMETERS: dict[str, dict[str, Any]] = {
+    "cpu": {"DEVICE": "cpu"},
+    "gpu": {"DEVICE": "cuda"},
+    REHEARSAL: {"DEVICE": "cpu"},
+}
+
+
+class RunError(Exception):
+    """The chapters cannot be run at all; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run: see `torchbook run --help`."""
+
+    lane: str = "cpu"
+    fast: bool = False
+    seed: int = 0
+    force: bool = False
+    jobs: int = 0  # 0: as many as cores, threads and memory allow
+    backend: str = "loky"
+    scheduler: str = ""
+    patience: float = 1.0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**_PARAMETERS[self.lane], "FAST": self.fast, "SEED": self.seed}
+
+
+@dataclass
+class Report:
+    """What came of each chapter.
+
+    Attributes:
+        kept: was up to date.
+        reused: taken from the kept runs.
+        ran: ran, in so many seconds.
+        failed: ran, and failed.
+        lacking: cannot run on this machine, and why.
+    """
+
+    kept: list[str] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
+    ran: dict[str, float] = field(default_factory=dict)
+    failed: list[Failure] = field(default_factory=list)
+    lacking: dict[str, str] = field(default_factory=dict)
+
+
+def run_metadata(chapter: Chapter) -> dict[str, Any]:
+    """The run metadata of a chapter's executed notebook; empty when there is none that can be read."""
+    return dict(_metadata(chapter).get(RUN, {}))
+
+
+def lacks_of(chapter: Chapter) -> str:
+    """Why the chapter could not run on this machine; "" when it did, or was never tried."""
+    return str(_metadata(chapter).get(LACKS, ""))
+
+
+def _metadata(chapter: Chapter) -> dict[str, Any]:
+    """Those of the executed notebook, without what nbformat's look at all of its cells would take."""
+    try:
+        return dict(json.loads(chapter.executed.read_text(encoding="utf-8"))["metadata"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
+    """Bring `executed/`, or where they are kept instead, up to date: only chapters whose run key has changed run.
+
+    What is not up to date is looked for among the kept runs first. Each chapter is written when it finishes, so that a
+    killed run loses only the chapters that were running.
+    """
+    report = Report()
+    started = time.time()
+    store = Store.default()
+    declared_parts = {c.docname: declared(c, options.parameters, options.lane) for c in chapters}
+    runs = {c.docname: run_metadata(c) for c in chapters}
+    stale = []
+    for chapter in chapters:
+        if not options.force and up_to_date(runs[chapter.docname], declared_parts[chapter.docname], store.fresh_since):
+            report.kept.append(chapter.docname)
+        elif not options.force and (notebook := _kept_run(chapter, declared_parts[chapter.docname], store)):
+            write(chapter.executed, notebook)
+            failed_copy(chapter).unlink(missing_ok=True)
+            report.reused.append(chapter.docname)
+        else:
+            stale.append(chapter)
+    stale.sort(key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
+    if not stale:
+        return report
+    by_name = {c.docname: c for c in stale}
+    with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
+        jobs = [_job(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
+        with _progress(jobs, console) as finished:
+            for outcome in _outcomes(jobs, options):
+                chapter = by_name[outcome.docname]
+                parts = Parts(declared_parts[outcome.docname], observed(outcome.reads, started))
+                _keep(chapter, outcome, parts, options, report)
+                if outcome.docname in report.ran and _shares(chapter):
+                    notebook = chapter.executed.read_text(encoding="utf-8")
+                    with suppress(OSError):  # where there is no place for kept runs, all else is as it would be
+                        Runs(store).keep(chapter, parts.declared, parts.observed, notebook)
+                finished(outcome)
+    return report
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a run's key: those known before, and those that it noted itself."""
+
+    declared: Mapping[str, str]
+    observed: Mapping[str, str]
+
+
+def up_to_date(run: Mapping[str, Any], declared_parts: Mapping[str, str], fresh_since: float = 0.0) -> bool:
+    """Whether a run, as its metadata say, is one of the chapter as it is now, and not from before a time."""
+    return float(run.get("at", 0)) >= fresh_since and not changed(run, declared_parts)
+
+
+def _shares(chapter: Chapter) -> bool:
+    """Whether runs of the chapter are kept for other clones: a GPU's, and trials of versions, stay where made."""
+    return chapter.kept == EXECUTED
+
+
+def _kept_run(chapter: Chapter, declared_parts: Mapping[str, str], store: Store) -> str | None:
+    return Runs(store).find(chapter, declared_parts) if _shares(chapter) else None
+
+
+def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
+    contract = chapter.contract
+    return Job(
+        docname=chapter.docname,
+        notebook=nbformat.writes(chapter.notebook),
+        parameters=options.parameters,
+        lines=tuple(chapter.line_of(index) for index in range(len(chapter.code))),
+        seconds=60 * contract.minutes * options.patience,
+        memory_gb=contract.memory_gb + (_CUDA_HOST_GB if options.lane == "gpu" else 0),
+        threads=contract.threads,
+        needs=contract.needs,
+        data=contract.data,
+        lane=options.lane,
+        progress=str(progress),
+    )
+
+
+def _outcomes(jobs: list[Job], options: Options) -> Iterator[Outcome]:
+    """Outcomes as they come, through joblib: loky here, or the workers of a Dask scheduler."""
+    with _backend(options):
+        parallel = joblib.Parallel(n_jobs=_side_by_side(jobs, options), return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(execute)(job) for job in jobs)
+
+
+def _side_by_side(jobs: list[Job], options: Options) -> int:
+    if options.backend == "dask":
+        return -1
+    if options.jobs:
+        return options.jobs
+    cores = joblib.cpu_count()
+    count = max(1, min(len(jobs), cores // max(job.threads for job in jobs)))
+    memory = sorted((job.memory_gb for job in jobs), reverse=True)
+    while count > 1 and sum(memory[:count]) > psutil.virtual_memory().total / 1e9:
+        count -= 1
+    return count
+
+
+@contextmanager
+def _backend(options: Options) -> Iterator[None]:
+    if options.backend != "dask":
+        with joblib.parallel_config(backend=options.backend):
+            yield
+        return
+    from distributed import Client
+
+    try:
+        client = Client(options.scheduler, timeout=10)
+    except OSError:
+        raise RunError(f"no Dask scheduler answers at {options.scheduler}; start one with `dask scheduler`") from None
+    with client, joblib.parallel_config(backend="dask"):
+        yield
+
+
+def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, report: Report) -> None:
+    if outcome.lacks and os.environ.get(REQUIRE_COMPILER):
+        outcome.failure, outcome.notebook = Failure(chapter.docname, 1, 0, outcome.lacks), None
+    if outcome.failure or outcome.notebook is None:
+        failure = outcome.failure or Failure(chapter.docname, 1, 0, "papermill wrote no notebook")
+        report.failed.append(failure)
+        chapter.executed.unlink(missing_ok=True)  # its key no longer holds, so its outputs must not be shown
+        if outcome.notebook:
+            write(failed_copy(chapter), outcome.notebook)
+        return
+    nb = nbformat.reads(outcome.notebook, as_version=4)
+    if outcome.lacks:
+        report.lacking[chapter.docname] = outcome.lacks
+        nb.metadata[LACKS] = outcome.lacks
+        write(chapter.executed, nbformat.writes(nb))
+        return
+    nb.metadata[RUN] = {
+        "key": run_key({**parts.declared, **parts.observed}),
+        "declared": dict(parts.declared),
+        "observed": dict(parts.observed),
+        "at": time.time(),
+        "lane": options.lane,
+        "parameters": options.parameters,
+        "threads": chapter.contract.threads,
+        "commit": commit(chapter.root),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "seconds": round(outcome.seconds, 1),
+        "peak_gb": round(outcome.peak_gb, 2),
+        "cell_seconds": outcome.cell_seconds,
+        **({} if options.lane == "cpu" else {"peak_device_gb": round(outcome.peak_device_gb, 2)}),
+        **outcome.facts,
+    }
+    write(chapter.executed, nbformat.writes(nb))
+    failed_copy(chapter).unlink(missing_ok=True)
+    report.ran[chapter.docname] = outcome.seconds
+
+
+def failed_copy(chapter: Chapter) -> Path:
+    """Where the notebook of a failed run is kept to be looked at."""
+    return chapter.root / chapter.kept / "_failed" / f"{chapter.docname}.ipynb"
+
+
+def commit(root: Path) -> str:
+    """Short commit of the book, with "+" when the working tree differs from it; outside git what COMMIT says."""
+    try:
+        completed = subprocess.run(
+            ["git", "describe", "--always", "--exclude=*", "--dirty=+"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get(COMMIT, "")
+    return completed.stdout.strip()
+
+
+@contextmanager
+def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
+    """A bar for all chapters and one for each that runs, with its running cell; a plain line when one ends."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    total = len(jobs)
+    with Progress(*columns, console=console, transient=True) as bars:
+        chapters = bars.add_task("chapters", total=total)
+        cells: dict[str, Any] = {}
+        stopped = threading.Event()
+
+        def look() -> None:
+            for job in jobs:
+                progress = _told(job)
+                if progress and job.docname not in cells:
+                    cells[job.docname] = bars.add_task(job.docname, total=progress["of"])
+                if progress:
+                    bars.update(cells[job.docname], completed=progress["cell"], description=f"{job.docname} cell")
+
+        def follow() -> None:
+            while not stopped.wait(0.3):
+                look()
+
+        def finished(outcome: Outcome) -> None:
+            look()
+            bars.advance(chapters)
+            if outcome.docname in cells:
+                bars.update(cells[outcome.docname], visible=False)
+            word = "[red]failed[/red]" if outcome.failure else "[green]ran[/green]"
+            console.print(f"{word} {outcome.docname} in {outcome.seconds:.1f} s, peak {outcome.peak_gb:.2f} GB")
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield finished
+        finally:
+            stopped.set()
+            follower.join()
+
+
+def _told(job: Job) -> dict[str, int]:
+    try:
+        return dict(json.loads(Path(job.progress or "").read_text()))
+    except (OSError, ValueError):
+        return {}

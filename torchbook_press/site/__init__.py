@@ -1,0 +1,34 @@
+"""The book's Sphinx extension: pages show what papermill produced, and carry everything they need with them.
+
+Plain Sphinx builds the book with it too: `extensions = [..., "torchbook_press.site"]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from torchbook import __version__
+from torchbook_press.site import (
+    activities,
+    assets,
+    contents,
+    course_map,
+    exercises,
+    glossary,
+    lanes,
+    launch,
+    machines,
+    pages,
+    reader,
+    search,
+    stamp,
+)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    about_pages = (reader, launch, stamp, activities, exercises, course_map, glossary, lanes, machines)
+    for part in (contents, *about_pages, pages, assets, search):
+        part.setup(app)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

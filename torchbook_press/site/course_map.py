@@ -1,0 +1,130 @@
+"""What each chapter takes of one's time: `{course-map}` in parts, `{timeline}` by the week in which it is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from torchbook.practice.exercise import Exercise, ExerciseError
+from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.run import run_metadata
+from torchbook_press.site.exercises import listed
+from torchbook_press.site.stamp import link, reading_minutes, running_time
+from torchbook_press.site.tables import cell, table
+
+_COLUMNS = ("Chapter", "Read", "Run", "Exercises", "Together")
+
+
+class Hours(NamedTuple):
+    """What a chapter takes: minutes to read, seconds that it ran (None: never), exercises and their minutes."""
+
+    reading: int
+    running: float | None
+    exercises: int
+    practice: int
+
+    @property
+    def hours(self) -> float:
+        return (self.reading + self.practice) / 60 + (self.running or 0) / 3600
+
+    def __add__(self, other: object) -> Hours:
+        assert isinstance(other, Hours)
+        running = (self.running or 0) + (other.running or 0)
+        practice = self.practice + other.practice
+        return Hours(self.reading + other.reading, running, self.exercises + other.exercises, practice)
+
+    def in_words(self) -> tuple[str, str, str, str]:
+        reading = f"{self.reading} min" if self.reading else "–"
+        running = "–" if self.running is None else running_time(self.running)
+        practice = f"{self.exercises}, {self.practice} min" if self.exercises else "–"
+        return reading, running, practice, f"{self.hours:.1f} h"
+
+
+def hours_of(text: str, seconds: float | None, exercises: Sequence[Exercise]) -> Hours:
+    """Hours of a chapter from its page, its run, and its exercises."""
+    minutes = sum(exercise.contract.minutes for exercise in exercises)
+    return Hours(reading_minutes(text) if text else 0, seconds, len(exercises), minutes)
+
+
+class _Map(SphinxDirective):
+    """What directives about hours share."""
+
+    def found(self) -> list[Exercise]:
+        """All exercises that learners get."""
+        try:
+            return listed(self.env)
+        except ExerciseError as error:
+            raise self.error(str(error)) from None
+
+    def rows(self, all_exercises: Sequence[Exercise]) -> Iterator[tuple[Chapter, Hours]]:
+        """Each chapter of this edition, in the book's order, with what it takes."""
+        for chapter in chapters(Path(self.env.srcdir)):
+            exercises = [exercise for exercise in all_exercises if exercise.contract.chapter == chapter.contract.id]
+            for path in (chapter.path, chapter.executed):
+                self.env.note_dependency(str(path))
+            yield chapter, hours_of(chapter.text, run_metadata(chapter).get("seconds"), exercises)
+
+
+class CourseMap(_Map):
+    """`:::{course-map}`: a row for each chapter of this edition, one for exercises that await theirs, and the sum."""
+
+    def run(self) -> list[nodes.Node]:
+        all_exercises = self.found()
+        rows: list[list[nodes.Node]] = []
+        total = Hours(0, 0, 0, 0)
+        covered = set()
+        for chapter, hours in self.rows(all_exercises):
+            covered.add(chapter.contract.id)
+            total += hours
+            rows.append([link(chapter, self.env.docname), *map(cell, hours.in_words())])
+        awaiting = [exercise for exercise in all_exercises if exercise.contract.chapter not in covered]
+        if awaiting:
+            names = ", ".join(sorted({exercise.contract.chapter for exercise in awaiting}))
+            hours = hours_of("", None, awaiting)
+            total += hours
+            rows.append([cell(f"Exercises of chapters to come: {names}"), *map(cell, hours.in_words())])
+        return [table(_COLUMNS, [*rows, [cell("All"), *map(cell, total.in_words())]])]
+
+
+class Timeline(_Map):
+    """`:::{timeline}`: what one can do after each chapter, its hours, and the week in which it is done.
+
+    The option `pace` is the hours a week that the weeks are counted for; readers may change it on the page.
+    """
+
+    option_spec = {"pace": directives.positive_int}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        pace = self.options.get("pace", 6)
+        total = 0.0
+        rows: list[list[nodes.Node]] = []
+        for chapter, hours in self.rows(self.found()):
+            total += hours.hours
+            outcome = cell(chapter.contract.outcome)
+            rows.append([link(chapter, self.env.docname), cell(f"{hours.hours:.1f} h"), _week(total, pace), outcome])
+        rows.append([cell("All"), cell(f"{total:.0f} h"), _week(total, pace), cell("–")])
+        columns = ("Chapter", "Hours", "Done in week", "What you can do then")
+        opening = nodes.raw("", f'<div class="timeline" data-pace="{pace}">', format="html")
+        return [opening, table(columns, rows), nodes.raw("", "</div>", format="html")]
+
+
+def week_of(hours: float, pace: int) -> int:
+    """The week in which the last of `hours` is spent, at `pace` hours a week; the first is 1."""
+    return max(1, math.ceil(hours / pace - 1e-9))
+
+
+def _week(hours: float, pace: int) -> nodes.Node:
+    text = f'<span data-hours="{hours:.3f}">{week_of(hours, pace)}</span>'
+    return nodes.paragraph("", "", nodes.raw("", text, format="html"))
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("course-map", CourseMap)
+    app.add_directive("timeline", Timeline)

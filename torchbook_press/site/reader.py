@@ -1,0 +1,152 @@
+"""Reader of the `.md` pages: under each code cell, what papermill made of it, or nothing and a warning.
+
+Registered in `nb_custom_formats`, myst-nb's public door, so Sphinx itself never executes a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from torchbook_press import bundles
+from torchbook_press.chapters import Chapter
+from torchbook_press.normal import WIDGET_STATE
+from torchbook_press.recordings import Recording, is_recorded
+from torchbook_press.run import lacks_of
+from torchbook_press.site.lanes import Recordings, of_page
+from torchbook_press.site.mount import Page, static_output
+
+_log = logging.getLogger(__name__)
+Warn = Callable[[str, str, int], None]
+
+
+_GLUED = re.compile(r"\{glue:text\}`[^`]+`")
+_UNKNOWN = "(not computed)"
+
+
+class _Reading:
+    """The page that Sphinx is reading now; myst-nb hands a reader the text alone."""
+
+    app: Sphinx
+    docname: str
+
+
+def read(text: str) -> NotebookNode:
+    """The page's notebook with papermill's outputs; a page without a kernel is read as prose."""
+    app, docname = _Reading.app, _Reading.docname
+    # 'myst_config' is put there by myst-parser.
+    config = app.env.myst_config  # type: ignore[attr-defined]
+    chapter = Chapter(Path(app.srcdir), docname)
+    if lacks_of(chapter):
+        text = _GLUED.sub(_UNKNOWN, text)
+    nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
+    _correct_lines(nb, text)
+    if not is_myst_markdown_notebook(text):
+        return nb
+    path = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
+    app.env.note_dependency(str(path))
+    for bundle in bundles.named(path):
+        app.env.note_dependency(str(bundle))
+
+    def warn(kind: str, message: str, line: int) -> None:
+        _log.warning(message, location=(docname, line), type="executed", subtype=kind)
+
+    try:
+        executed = bundles.put_back(nbformat.read(path, as_version=4))
+    except FileNotFoundError:
+        warn("missing", "never run: `torchbook run` makes its outputs", 1)
+        return nb
+    except (ValueError, nbformat.ValidationError) as error:
+        warn("broken", f"{path.name} cannot be read ({error}); run the chapter again with --force", 1)
+        return nb
+    return merge(nb, executed, warn, of_page(app, chapter, warn))
+
+
+def _correct_lines(nb: NotebookNode, text: str) -> None:
+    """Make complaints about prose name its line: myst-nb counts from before a cell's blank lines, and adds two."""
+    rows = text.splitlines()
+    starts = nb.metadata.get("source_map", [])
+    for index, cell in enumerate(nb.cells):
+        if cell.cell_type == "markdown":
+            start = starts[index]
+            blank = next((n for n, row in enumerate(rows[start:]) if row.strip()), 0)
+            starts[index] = start + blank - 1
+
+
+def merge(page: NotebookNode, executed: NotebookNode, warn: Warn, recordings: Sequence[Recording] = ()) -> NotebookNode:
+    """Put the outputs of `executed` under the cells of `page`, up to the first cell whose code differs from what ran.
+
+    Cells that depend on the device have beside them what was recorded elsewhere.
+    """
+    lines = page.metadata.get("source_map") or [1] * len(page.cells)
+    cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
+    executed_cells = [
+        c for c in executed.cells if c.cell_type == "code" and "injected-parameters" not in c.metadata.get("tags", [])
+    ]
+    shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
+    recorded = Recordings(recordings, [cell for cell, _ in cells], shared)
+    for number, (cell, line) in enumerate(cells):
+        if number >= len(executed_cells) or cell.source.strip() != executed_cells[number].source.strip():
+            warn(
+                "stale",
+                "not the code that papermill ran; outputs left out from here on: run the chapter again",
+                line,
+            )
+            return page
+        _fill(cell, executed_cells[number], line, shared, warn)
+        if is_recorded(cell):
+            cell.outputs = recorded.beside(number, cell, cell.outputs)
+    if len(executed_cells) > len(cells):
+        warn("stale", "papermill ran more cells than the page has: run the chapter again", lines[-1] if lines else 1)
+    page.metadata["language_info"] = executed.metadata.get("language_info", {})
+    return page
+
+
+def _fill(cell: NotebookNode, executed: NotebookNode, line: int, page: Page, warn: Warn) -> None:
+    tags = set(cell.metadata.get("tags", []))
+    hidden = bool({"remove-output", "remove-cell"} & tags)
+    for output in executed.outputs:
+        if output.output_type == "error" and "raises-exception" not in tags:
+            warn("error", "this cell raised when papermill ran it", line)
+        if output.get("name") == "stderr" and not {"raises-exception", "stderr"} & tags:
+            excerpt = output.text.strip().splitlines()[0] if output.text.strip() else ""
+            warn("stderr", f"wrote to stderr ({excerpt}); mend it, or tag it [stderr] if that is the point", line)
+        if _picture_without_words(cell, output) and not hidden:
+            warn("alt", "this picture has no text alternative: set `mystnb: {image: {alt: …}}` in the cell", line)
+
+    def say(message: str) -> None:
+        if not hidden:
+            warn("static", message, line)
+
+    cell.execution_count = executed.execution_count
+    # What is not shown cannot carry a module for the figures below.
+    shared = Page(page.models) if hidden else page
+    cell.outputs = [static_output(output, shared, say) for output in executed.outputs]
+
+
+def _picture_without_words(cell: NotebookNode, output: NotebookNode) -> bool:
+    data = output.get("data", {})
+    if not any(mime.startswith("image/") for mime in data):
+        return False
+    image = cell.metadata.get("mystnb", {}).get("image", {})
+    return not image.get("alt")
+
+
+def setup(app: Sphinx) -> None:
+    def reading(app: Sphinx, docname: str, source: list[str]) -> None:
+        _Reading.app, _Reading.docname = app, docname
+
+    def register(app: Sphinx, config: Any) -> None:
+        config.nb_custom_formats[".md"] = [f"{__name__}.read", {}, False]
+
+    app.add_config_value("executed_dir", "executed", "env", [str])
+    app.connect("source-read", reading)
+    app.connect("config-inited", register, priority=1)
