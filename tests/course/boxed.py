@@ -66,7 +66,8 @@ def exercise(
 ) -> dict[str, Any]:
     """An exercise as jobs have it, without the student's part and the matrix."""
     listed = [{"name": name, "source": source} for name, source in (WRONG if wrong is None else wrong).items()]
-    base = {"id": "x-x1", "checks": checks, "reference": reference, "wrong": listed}
+    public = checks.partition("def test_hidden_")[0]
+    base = {"id": "x-x1", "checks": checks, "public": public, "reference": reference, "wrong": listed}
     return base | {"seed": 7, "seconds": 3.0, "data": []} | more
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import socket
 import sys
@@ -251,7 +252,13 @@ def test_the_runner_cannot_be_looked_into(what: str) -> None:
 def test_the_runner_checks_and_reference_are_no_modules() -> None:
     found = tells("[n for n in sys.modules if n.startswith(('runner', 'harness', 'torchbook_'))]")
     assert found == "[]"
-    assert tells("list(linecache.cache)", "import linecache") == "['<your answer>', '<your other cells>']"
+    shown = "{name: [word in str(entry[2]) for word in ('test_' + 'every', 'test_' + 'hidden')]"
+    lines = tells(f"{shown} for name, entry in linecache.cache.items()}}", "import linecache")
+    assert ast.literal_eval(lines) == {
+        "<torchbook_checks>": [True, False],
+        "<your answer>": [False, False],
+        "<your other cells>": [False, False],
+    }
 
 
 def test_files_of_the_host_cannot_be_wiped(tmp_path: Path) -> None:

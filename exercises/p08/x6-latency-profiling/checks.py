@@ -152,12 +152,19 @@ def test_stall(percentile, corrected, scheduled):
 def test_batch_pays(profile):
     torch.manual_seed(0)
     model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(16, 16), nn.ReLU())]).eval()
+    rows = set()
+
+    def run(x):
+        rows.add(len(x))
+        return model(x)
+
     with torch.inference_mode():
-        table = profile(model, lambda size: torch.randn(size, 16), (1, 8, 32), time.perf_counter, 5, 60)
+        table = profile(run, lambda size: torch.randn(size, 16), (1, 8, 32), time.perf_counter, 5, 60)
+    assert rows == {1, 8, 32}, f"run was called with {sorted(rows)} rows: is each batch, 1, 8 and 32, run as a whole?"
     ratio = table[32]["p50"] / 32 / table[1]["p50"]
     assert ratio < 0.5, (
         f"a sample in a batch of 32 takes {ratio:.2f} times as long as one alone. Twelve small operations cost hardly "
-        "more for 32 rows than for one: is the batch run as a whole?"
+        "more for 32 rows than for one: was the call alone timed, and its median taken?"
     )
 
 
