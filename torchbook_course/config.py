@@ -17,6 +17,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
+LOGGER = "torchbook.nbgrader"
 _OURS = "torchbook_course.preprocess"
 _NBGRADERS = "nbgrader.preprocessors"
 GENERATE = (
@@ -65,7 +66,7 @@ def quiet(log: Path | None = None) -> logging.Logger:
     if tools not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
     warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\..*")
-    logger = logging.getLogger("torchbook.nbgrader")
+    logger = logging.getLogger(LOGGER)
     logger.propagate = False
     for handler in list(logger.handlers):
         logger.removeHandler(handler)

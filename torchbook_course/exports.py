@@ -6,22 +6,19 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from torchbook_course.results import Student, Summary, number, write
+from torchbook_course.results import Student, Summary, number
 from torchbook_course.roster import CANVAS, Roster
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export(summary: Summary, results: Path, roster: Roster | None = None) -> list[Path]:
-    """Write all files; those of a platform only with what it needs."""
-    tables = {"gradebook.csv": gradebook(summary), "flags.csv": flags(summary), "moodle.csv": moodle(summary, roster)}
-    if roster and roster.kind == "canvas":
-        tables["canvas.csv"] = canvas(summary, roster)
-    for name, text in tables.items():
-        write(results / name, text)
-    return [results / name for name in tables]
+def tables(summary: Summary, roster: Roster) -> dict[str, str]:
+    """All tables by their files' names; those of a platform only with what it needs."""
+    texts = {"gradebook.csv": gradebook(summary), "flags.csv": flags(summary), "moodle.csv": moodle(summary, roster)}
+    if roster.kind == "canvas":
+        texts["canvas.csv"] = canvas(summary, roster)
+    return texts
 
 
 def gradebook(summary: Summary) -> str:
@@ -61,9 +58,11 @@ def canvas(summary: Summary, roster: Roster) -> str:
     columns = [name for name in roster.columns if name in CANVAS]
     header = [*columns, column]
     rows = [["    Points Possible" if name == "Student" else "" for name in columns] + [number(summary.maximum)]]
-    totals = {id(roster.row(s.student)): number(s.total) for s in summary.students if roster.row(s.student)}
+    totals = {roster.places[s.student]: number(s.total) for s in summary.students if s.student in roster.places}
     rows += [
-        [*(row.get(name, "") for name in columns), totals.get(id(row), "")] for row in roster.rows if row.get("ID")
+        [*(row.get(name, "") for name in columns), totals.get(place, "")]
+        for place, row in enumerate(roster.rows)
+        if row.get("ID")
     ]
     return _csv(header, rows)
 
@@ -71,13 +70,13 @@ def canvas(summary: Summary, roster: Roster) -> str:
 _WORKSHEET = ("Identifier", "Full name", "Email address", "Grade", "Maximum Grade")
 
 
-def moodle(summary: Summary, roster: Roster | None) -> str:
+def moodle(summary: Summary, roster: Roster) -> str:
     """Moodle's grading worksheet with the grades filled in; without one, the columns that Moodle's import asks for."""
-    worksheet = roster if roster and roster.kind == "moodle" else None
-    header = worksheet.columns if worksheet else _WORKSHEET
+    places = roster.places if roster.kind == "moodle" else {}
+    header = roster.columns if roster.kind == "moodle" else _WORKSHEET
     rows = []
     for student in summary.students:
-        row = dict((worksheet.row(student.student) if worksheet else None) or _participant(student))
+        row = dict(roster.rows[places[student.student]] if student.student in places else _participant(student))
         row |= {"Grade": number(student.total), "Maximum Grade": number(summary.maximum)}
         rows.append([row.get(name, "") for name in header])
     return _csv(header, rows)

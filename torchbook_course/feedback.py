@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from torchbook_course.results import LOOK, Asked, Check, Part, Student, Summary, number, write
+from torchbook_course.results import LOOK, Asked, Check, Part, Student, Summary, number
 
 BARS = 10
 LISTED = 12
@@ -177,14 +176,7 @@ def _misconceptions(summary: Summary) -> list[dict[str, Any]]:
 # Files.
 
 
-def write_feedback(summary: Summary, student: Student, results: Path) -> Path:
-    """`feedback/<student>/<assignment>.html`."""
-    path = results / "feedback" / student.student / f"{summary.assignment}.html"
-    write(path, feedback(summary, student))
-    return path
-
-
-def write_report(summary: Summary, results: Path) -> Path:
-    """`report.html`."""
-    write(results / "report.html", report(summary))
-    return results / "report.html"
+def pages(summary: Summary) -> dict[str, str]:
+    """All pages by their files' names: `feedback/<student>/<assignment>.html` and `report.html`."""
+    names = {student: f"feedback/{student.student}/{summary.assignment}.html" for student in summary.present}
+    return {name: feedback(summary, student) for student, name in names.items()} | {"report.html": report(summary)}

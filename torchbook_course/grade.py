@@ -1,7 +1,7 @@
 """Grades what a class handed in: each submission in a sandbox, points into nbgrader's books, pages and tables out.
 
 A submission is read (`reading`), evaluated in its box (`evaluations`), marked (`marking`), entered into the books
-(`books`) and published (`publish`).
+(`gradebook`) and published (`publish`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import filelock
 from rich.console import Console
 
-from torchbook_course import evaluations, handed_in, marking, publish, reading, roster, sandbox
+from torchbook_course import config, evaluations, handed_in, marking, publish, reading, roster, sandbox
 from torchbook_course.assignment import Assignment, find_assignment, resolve
 from torchbook_course.evaluations import GradeError, Setting
 from torchbook_course.gradebook import Gradebook
@@ -50,8 +50,9 @@ def grade(options: Options, console: Console) -> Summary:
     exercises = resolve(assignment)
     for warning in assignment.changed():
         console.print(f"[yellow]note[/yellow] {warning}", highlight=False, soft_wrap=True)
-    students = roster.load(options.roster) if options.roster else None
     handed = handed_in.find(options.submissions.resolve(), assignment.name)
+    students = [entry.student for entry in handed]
+    known = roster.load(options.roster, students) if options.roster else roster.Roster()
     box = _box(options)
     out = _results(options.out, assignment)
     rubrics = [marking.asked(*pair) for pair in zip(exercises, assignment.worth(), strict=True)]
@@ -59,17 +60,14 @@ def grade(options: Options, console: Console) -> Summary:
         exercises, assignment.seed, box, out / evaluations.FOLDER, options.force, options.jobs, options.scheduler
     )
     with _alone(course):
-        books = Gradebook(course, assignment, out / LOG)
+        config.quiet(out / LOG)
+        books = Gradebook(course, assignment, {student: known.names.get(student, "") for student in students})
         submissions = reading.read_all(handed, exercises, books.release)
-        books.open_for(
-            {submission.student: students.name(submission.student) if students else "" for submission in submissions}
-        )
-        marks = [
-            books.enter(marking.mark(exercises, rubrics, *pair), anew=options.force)
-            for pair in evaluations.evaluated(submissions, setting, console)
-        ]
-        summary = publish.summarised(assignment, rubrics, marks, books.entered(), students)
-        publish.publish(summary, out, students)
+        evaluated = evaluations.evaluated(submissions, setting, console)
+        marks = (marking.mark(exercises, rubrics, *pair) for pair in evaluated)
+        entered, kept = books.enter(marks, anew=options.force)
+        summary = publish.summarised(assignment, rubrics, entered, kept, known)
+        publish.publish(summary, out, known)
         summary.save(out)
         return summary
 

@@ -114,7 +114,9 @@ def report(
         from torchbook_course import roster as rosters
 
         summary = kept.Summary.load(results)
-        publish.publish(summary, results, rosters.load(roster) if roster else None)
+        present = [student.student for student in summary.present]
+        known = rosters.load(roster, present) if roster else rosters.Roster()
+        publish.publish(summary, results, known)
         raise typer.Exit(_show(summary, results))
 
 

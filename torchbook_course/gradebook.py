@@ -8,8 +8,9 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from nbgrader.utils import capture_log, temp_attrs
 from traitlets.config import Config
 
 from torchbook_course.assignment import Assignment
-from torchbook_course.config import AUTOGRADE, configure, quiet
+from torchbook_course.config import AUTOGRADE, LOGGER, configure
 from torchbook_course.handed_in import TIMESTAMP
 from torchbook_course.marking import Marked
 from torchbook_course.preprocess import configured
@@ -53,22 +54,27 @@ class Gradebook:
     metadata that students changed are left out: they take a third of its time.
     """
 
-    def __init__(self, course: Path, assignment: Assignment, log: Path) -> None:
-        """Open the books, and enter the assignment if it is not there.
+    def __init__(self, course: Path, assignment: Assignment, names: Mapping[str, str]) -> None:
+        """Open the books; enter the assignment and students if they are not there.
+
+        Args:
+            course: its folder.
+            assignment: one of the course's.
+            names: by student; "" where a name is not known.
 
         Raises:
             GradebookError: the course's path cannot be used, or its notebook cannot be entered.
         """
-        self.course, self.assignment, self.log = course.resolve(), assignment, log
+        self.course, self.assignment = course.resolve(), assignment
         if glob.escape(str(self.course)) != str(self.course):
             raise GradebookError(f"{self.course}: nbgrader takes *, ? and [ in a path for patterns; move the course")
         config = configure(Config(), self.course / "nbgrader_config.py")
         config.CourseDirectory.submitted_directory = REPAIRED
         config.Autograde.sanitize_preprocessors = ["nbgrader.preprocessors.OverwriteCells"]
         config.Autograde.autograde_preprocessors = [name for name in AUTOGRADE if "CheckCellMetadata" not in name]
-        self._api = NbGraderAPI(config=config, log=quiet(log))
-        self._before: dict[str, Kept] = {}
-        self._enter()
+        self._api = NbGraderAPI(config=config, log=logging.getLogger(LOGGER))
+        self._open(names)
+        self._before = self._entered()
         self.release = nbformat.read(self._released(), 4)
 
     def _released(self) -> Path:
@@ -78,7 +84,7 @@ class Gradebook:
         """The notebook with its grades in it, which nbgrader's formgrader shows."""
         return self.course / "autograded" / student / self.assignment.name / f"{self.assignment.name}.ipynb"
 
-    def _enter(self) -> None:
+    def _open(self, names: Mapping[str, str]) -> None:
         name, due = self.assignment.name, self.assignment.due
         with self._api.gradebook as books:
             entered = name in {assignment.name for assignment in books.assignments}
@@ -86,30 +92,32 @@ class Gradebook:
             self._must(self._api.generate_assignment(name), f"{name}: its notebook could not be entered")
         with self._api.gradebook as books:
             books.update_or_create_assignment(name, duedate=due.astimezone(UTC).replace(tzinfo=None) if due else None)
+            for student, full_name in names.items():
+                first, _, last = full_name.rpartition(" ")
+                known = {"first_name": first, "last_name": last} if full_name else {}
+                books.update_or_create_student(student, **known)
 
     def _must(self, result: Mapping[str, object], what: str) -> None:
         if not result["success"]:
             last = str(result.get("error", "")).strip().splitlines()[-1:]
-            raise GradebookError(f"{what}: {''.join(last)}; all of it is in {self.log}")
+            logs = [handler.baseFilename for handler in self._api.log.handlers if hasattr(handler, "baseFilename")]
+            raise GradebookError("; all of it is in ".join([f"{what}: {''.join(last)}", *logs]))
 
-    def open_for(self, names: Mapping[str, str]) -> None:
-        """Enter students with their names, where those are known, and see what is entered of them already."""
-        with self._api.gradebook as books:
-            for student, name in names.items():
-                first, _, last = name.rpartition(" ")
-                books.update_or_create_student(student, **({"first_name": first, "last_name": last} if name else {}))
-        self._before = self.entered()
-
-    def enter(self, marked: Marked, *, anew: bool = False) -> Marked:
-        """Enter a graded submission, in the place of an earlier one, unless exactly this is there.
+    def enter(self, marks: Iterable[Marked], *, anew: bool = False) -> tuple[list[Marked], dict[str, Kept]]:
+        """Enter graded submissions as they come.
 
         Args:
-            marked: what it is worth.
-            anew: enter it even if it is there.
+            marks: what they are worth.
+            anew: enter also what is there already.
 
         Returns:
-            the same; if nbgrader refused, with that as its problem.
+            the same, those that nbgrader refused with that as their problem; and by student what the books hold, with
+            what people changed by hand.
         """
+        return [self._enter(marked, anew) for marked in marks], self._entered()
+
+    def _enter(self, marked: Marked, anew: bool) -> Marked:
+        """Enter a graded submission, in the place of an earlier one, unless exactly this is there."""
         student, seal = marked.student, self._seal(marked)
         mark = self.course / _ENTERED / self.assignment.name / student
         entered = student in self._before and self.graded(student).is_file() and mark.is_file()
@@ -160,8 +168,7 @@ class Gradebook:
         shutil.copyfile(original, target)
         _stamp(folder, at)
 
-    def entered(self) -> dict[str, Kept]:
-        """What the books hold of each student's submission, with what people changed by hand."""
+    def _entered(self) -> dict[str, Kept]:
         with self._api.gradebook as books:
             rows = (
                 books.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score)

@@ -9,7 +9,7 @@ from torchbook_course import exports, feedback
 from torchbook_course.assignment import Assignment
 from torchbook_course.gradebook import Kept
 from torchbook_course.marking import Marked
-from torchbook_course.results import Asked, Student, Summary
+from torchbook_course.results import Asked, Student, Summary, write
 from torchbook_course.roster import Roster
 
 
@@ -18,34 +18,33 @@ def summarised(
     rubrics: Sequence[Asked],
     marks: Iterable[Marked],
     entered: Mapping[str, Kept],
-    roster: Roster | None,
+    roster: Roster,
 ) -> Summary:
     """The class, with points as the gradebook has them, where people may have changed some by hand."""
-    students = [_student(marked, entered.get(marked.student), roster) for marked in marks]
-    present = {student.student for student in students}
+    students = [_student(marked, entered.get(marked.student), roster.names.get(marked.student, "")) for marked in marks]
     students += [
-        Student(student=name, name=_name(name, roster), absent=True, problem="nothing was handed in")
-        for name in (roster.absent(present) if roster else ())
+        Student(student=name, name=roster.names[name], absent=True, problem="nothing was handed in")
+        for name in roster.absent
     ]
     ordered = tuple(sorted(students, key=lambda student: student.student))
     due, name, title = assignment.due, assignment.name, assignment.title
     return Summary(assignment=name, title=title, due=due, exercises=tuple(rubrics), students=ordered)
 
 
-def _student(marked: Marked, record: Kept | None, roster: Roster | None) -> Student:
+def _student(marked: Marked, record: Kept | None, name: str) -> Student:
     points = record.points if record else {}
     parts = tuple(
         part.model_copy(
-            update={"public": points.get(f"{name}-public", 0.0), "hidden": points.get(f"{name}-hidden", 0.0)}
+            update={"public": points.get(f"{cell}-public", 0.0), "hidden": points.get(f"{cell}-hidden", 0.0)}
         )
-        for name, part in marked.parts.items()
+        for cell, part in marked.parts.items()
     )
     submission = marked.submission
     notes = [submission.handed.note] if submission.handed.note else []
     repairs = submission.extracted.repairs if submission.cells else ()
     return Student(
         student=marked.student,
-        name=_name(marked.student, roster),
+        name=name,
         problem=marked.problem,
         submitted=submission.handed.at,
         seconds_late=record.seconds_late if record else 0.0,
@@ -57,13 +56,7 @@ def _student(marked: Marked, record: Kept | None, roster: Roster | None) -> Stud
     )
 
 
-def _name(student: str, roster: Roster | None) -> str:
-    return roster.name(student) if roster else ""
-
-
-def publish(summary: Summary, out: Path, roster: Roster | None) -> None:
-    """Write feedback for each student, tables for learning platforms, and the report for instructors."""
-    for student in summary.present:
-        feedback.write_feedback(summary, student, out)
-    exports.export(summary, out, roster)
-    feedback.write_report(summary, out)
+def publish(summary: Summary, out: Path, roster: Roster) -> None:
+    """Write feedback for each student, the report for instructors, and tables for learning platforms."""
+    for name, text in (feedback.pages(summary) | exports.tables(summary, roster)).items():
+        write(out / name, text)

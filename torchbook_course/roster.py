@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,30 +24,45 @@ class RosterError(Exception):
 
 @dataclass(frozen=True)
 class Roster:
-    """Rows of a roster; `kind` is the platform that it came from."""
+    """The rows of a class's roster, and whose they are; without a file there are none.
 
-    kind: Literal["canvas", "moodle", "plain"]
-    columns: tuple[str, ...]
-    rows: tuple[Mapping[str, str], ...]
+    Attributes:
+        kind: the platform that it came from.
+        columns: of the file, in its order.
+        rows: by column.
+        places: by student the number of the row; of one who handed nothing in by the row's first id.
+        names: by student, where the roster has them.
+        absent: those of the roster who handed nothing in.
+    """
 
-    def row(self, student: str) -> Mapping[str, str] | None:
-        """The row of a student, by any of its ids or by the id at the end, as in the names that collecting gives."""
-        tail = student.rpartition("_")[2]
-        for row in self.rows:
-            ids = _ids(row)
-            if student.casefold() in ids or tail.casefold() in ids:
-                return row
-        return None
+    kind: Literal["canvas", "moodle", "plain", "none"] = "none"
+    columns: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, str], ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
 
-    def name(self, student: str) -> str:
-        """The student's name, as the roster has it, or nothing."""
-        row = self.row(student) or {}
-        return next((row[column] for column in _NAME_COLUMNS if row.get(column)), "")
 
-    def absent(self, students: set[str]) -> list[str]:
-        """Those of the roster of whom there is no submission, by their first id."""
-        present = {id(row) for row in (self.row(student) for student in students) if row is not None}
-        return [_first_id(row) for row in self.rows if id(row) not in present]
+def matched(roster: Roster, students: Iterable[str]) -> Roster:
+    """A roster that knows which row is whose.
+
+    A student's row is found by any of its ids, or by the id at the end of the student's name, as in the names that
+    collecting gives.
+    """
+    owners: dict[str, int] = {}
+    for number, row in enumerate(roster.rows):
+        for name in _ids(row):
+            owners.setdefault(name, number)
+    places = {}
+    for student in students:
+        candidates = {student.casefold(), student.rpartition("_")[2].casefold()} & owners.keys()
+        if candidates:
+            places[student] = min(owners[name] for name in candidates)
+    present = set(places.values())
+    absent = tuple(_first_id(row) for number, row in enumerate(roster.rows) if number not in present)
+    places = {_first_id(row): number for number, row in reversed(list(enumerate(roster.rows)))} | places
+    names = {student: _name(roster.rows[number]) for student, number in places.items()}
+    return replace(roster, places=places, names=names, absent=absent)
 
 
 def _ids(row: Mapping[str, str]) -> set[str]:
@@ -59,8 +74,16 @@ def _first_id(row: Mapping[str, str]) -> str:
     return next(row[c].removeprefix(_PARTICIPANT).strip() for c in ("SIS Login ID", *_ID_COLUMNS) if row.get(c))
 
 
-def load(path: Path) -> Roster:
+def _name(row: Mapping[str, str]) -> str:
+    return next((row[column] for column in _NAME_COLUMNS if row.get(column)), "")
+
+
+def load(path: Path, students: Iterable[str]) -> Roster:
     """Read a roster.
+
+    Args:
+        path: of the CSV.
+        students: those who handed something in.
 
     Raises:
         RosterError: it is missing, no CSV, or has no column that tells students apart.
@@ -83,4 +106,4 @@ def load(path: Path) -> Roster:
     kind: Literal["canvas", "moodle", "plain"] = (
         "canvas" if {"Student", "ID"} <= set(columns) else "moodle" if "Identifier" in columns else "plain"
     )
-    return Roster(kind, columns, tuple(row for row in rows if _ids(row)))
+    return matched(Roster(kind, columns, tuple(row for row in rows if _ids(row))), students)

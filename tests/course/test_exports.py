@@ -32,7 +32,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def loaded(folder: Path, text: str) -> Roster:
     path = folder / "roster.csv"
     path.write_text(text, encoding="utf-8")
-    return roster.load(path)
+    return roster.load(path, [student.student for student in CLASS.present])
 
 
 def test_the_gradebook_has_a_column_for_each_exercise() -> None:
@@ -75,21 +75,23 @@ def test_moodle_gets_its_worksheet_back(tmp_path: Path) -> None:
 
 
 def test_moodle_without_a_worksheet_takes_names_that_collecting_gave() -> None:
-    anna = rows(exports.moodle(CLASS, None))[0]
+    anna = rows(exports.moodle(CLASS, Roster()))[0]
     assert (anna["Identifier"], anna["Full name"], anna["Grade"]) == ("Participant 48213", "Anna Schmidt", "4")
 
 
 def test_canvas_is_written_only_with_its_roster(tmp_path: Path) -> None:
-    assert "canvas.csv" not in {path.name for path in exports.export(CLASS, tmp_path)}
-    assert "canvas.csv" in {path.name for path in exports.export(CLASS, tmp_path, loaded(tmp_path, CANVAS))}
+    assert exports.tables(CLASS, Roster()).keys() == {"gradebook.csv", "flags.csv", "moodle.csv"}
+    assert "canvas.csv" in exports.tables(CLASS, loaded(tmp_path, CANVAS))
 
 
 def test_a_roster_knows_who_is_absent(tmp_path: Path) -> None:
-    assert loaded(tmp_path, CANVAS).absent({"schmidtanna_48213", "bert@example.org"}) == ["dora"]
+    known = roster.matched(loaded(tmp_path, CANVAS), ["schmidtanna_48213", "bert@example.org"])
+    assert known.absent == ("dora",)
+    assert [known.places[name] for name in ("schmidtanna_48213", "bert@example.org", "dora")] == [0, 1, 2]
 
 
 def test_a_roster_with_semicolons_is_read(tmp_path: Path) -> None:
-    assert loaded(tmp_path, "student;name\nanna;Anna S.\n").name("anna") == "Anna S."
+    assert loaded(tmp_path, "student;name\nanna;Anna S.\n").names["anna"] == "Anna S."
 
 
 def test_a_roster_without_students_is_told_so(tmp_path: Path) -> None:

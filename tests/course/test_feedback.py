@@ -10,8 +10,9 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 
 from tests.course.results import ANNA, BERT, CARL, CLASS
-from torchbook_course import feedback
+from torchbook_course import feedback, publish
 from torchbook_course.results import Student
+from torchbook_course.roster import Roster
 
 
 def page(student: Student) -> BeautifulSoup:
@@ -81,7 +82,8 @@ def test_an_empty_class_has_a_report() -> None:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("pages")
-    return [feedback.write_feedback(CLASS, BERT, folder), feedback.write_report(CLASS, folder)]
+    publish.publish(CLASS, folder, Roster())
+    return [folder / "feedback" / BERT.student / "hw1.html", folder / "report.html"]
 
 
 def test_pages_name_no_other_host(pages: list[Path]) -> None:
@@ -105,5 +107,7 @@ def test_pages_can_be_read_by_everyone(browser: Browser, pages: list[Path], sche
     assert found == []
 
 
-def test_pages_are_written_in_a_students_own_folder(tmp_path: Path) -> None:
-    assert feedback.write_feedback(CLASS, ANNA, tmp_path) == tmp_path / "feedback" / ANNA.student / "hw1.html"
+def test_each_present_student_has_a_page_in_a_folder_of_its_own() -> None:
+    pages = {f"feedback/{student.student}/hw1.html" for student in CLASS.present}
+    assert feedback.pages(CLASS).keys() == pages | {"report.html"}
+    assert feedback.pages(CLASS)[f"feedback/{ANNA.student}/hw1.html"] == feedback.feedback(CLASS, ANNA)

@@ -278,7 +278,7 @@ def test_nbgraders_own_autograde_runs_no_students_code(done: Path) -> None:
 
 def test_what_nbgrader_gets_needs_no_more_checks_of_its_metadata(root: Path, tmp_path: Path) -> None:
     course, assignment = find_assignment(root / "course", root, "")
-    release = Gradebook(course, assignment, tmp_path / "log").release
+    release = Gradebook(course, assignment, {}).release
     made = fakes.course_of(course, assignment)
     place = fakes.Place(root, course, root, root, root, 9)
     stubs = {name: fakes.cell_of(release, f"{name}-solution").source for name in made.exercises}
