@@ -10,19 +10,21 @@ An answer left empty, or `"?"`, says "not sure"; it is no mistake, and a questio
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import random
 import re
 import string
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import pydantic
 
+from torchbook.practice import quiz_checks
 from torchbook.practice.wrong import Wrong
 
 SITE = "https://pytorch-inside-out.github.io/pytorch-inside-out"  # `html.baseurl` of _config.yml, which no wheel has
-NOT_SURE = "?"
 
 
 class Reading(pydantic.BaseModel):
@@ -207,7 +209,7 @@ def derive(
     name = variable(exercise_id)
     solution = _solution(name, questions, topics)
     letters = {question.name: question.letters for question in questions}
-    checks = _HELPERS.format(letters=letters, table=_table(questions), not_sure=NOT_SURE) + _FORM.format(name=name)
+    checks = _shared_checks(name, {"_LETTERS": letters, "_TABLE": _table(questions)})
     for question in questions:
         checks += f'\n\ndef {_check(question, hidden)}({name}):\n    _mark({name}, "{question.name}")\n'
     return Derived(solution, checks)
@@ -259,7 +261,21 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _table(questions: tuple[Question, ...]) -> str:
+def _shared_checks(name: str, values: Mapping[str, object]) -> str:
+    """The source of `quiz_checks` for the quiz of this name, with its values."""
+    lines = inspect.getsource(quiz_checks).splitlines(keepends=True)
+    first = next(
+        node for node in ast.parse("".join(lines)).body if not isinstance(node, ast.Expr)
+    )  # past the docstring
+    for number, line in enumerate(lines):
+        variable_name = line.partition(":")[0]
+        if variable_name in values:
+            lines[number] = f"{variable_name} = {values[variable_name]!r}\n"
+    source = "".join(lines[first.lineno - 1 :])
+    return re.sub(r"\banswers\b", name, source)
+
+
+def _table(questions: tuple[Question, ...]) -> dict[str, dict[str, object]]:
     table = {}
     for question in questions:
         if question.options:
@@ -270,43 +286,4 @@ def _table(questions: tuple[Question, ...]) -> str:
             right = list(question.accept)
             why = [[tempting.match, _one_line(tempting.why)] for tempting in question.tempting]
         table[question.name] = {"right": right, "why": why}
-    return repr(table)
-
-
-# The form is checked without the table of answers: in class the table is only in the hidden part.
-_HELPERS = """import re
-
-_LETTERS = {letters}
-
-_TABLE = {table}
-
-
-def _given(answers, name):
-    answer = answers.get(name, "") if isinstance(answers, dict) else ""
-    if str(answer).strip() in ("", "{not_sure}"):
-        raise NotImplementedError  # which a check that is still unsolved raises: the harness knows it
-    return str(answer).strip()
-
-
-def _matches(pattern, answer):
-    return re.fullmatch(pattern, answer, re.IGNORECASE) is not None
-
-
-def _mark(answers, name):
-    answer, row = _given(answers, name), _TABLE[name]
-    why = next((why for pattern, why in row["why"] if _matches(pattern, answer)), "That is not it.")
-    assert any(_matches(pattern, answer) for pattern in row["right"]), f"{{name}}: {{why}}"
-"""
-
-_FORM = """
-
-def test_form({name}):
-    assert isinstance({name}, dict), "keep the dictionary and fill in its values"
-    for name, letters in _LETTERS.items():
-        answer = _given({name}, name)
-        if letters:
-            fits = len(answer) == 1 and answer.lower() in letters
-            assert fits, f"{{name}}: answer with one letter, {{' or '.join(letters)}}"
-        else:
-            assert len(answer) <= 200 and "\\n" not in answer, f"{{name}}: answer in one short line"
-"""
+    return table
