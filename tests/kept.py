@@ -101,7 +101,7 @@ def _machine() -> tuple[tuple[str, str], ...]:
     tools = {name: _version(name) for name in (find_chromium() or "chromium", "node", "npm", "bwrap", "g++", "git")}
     uncounted = ("TORCHBOOK_PROOFS", "TORCHBOOK_FRESH", "TORCHBOOK_PATIENCE")
     names = [n for n in sorted(os.environ) if n.startswith("TORCHBOOK_") and n not in uncounted and "COMMIT" not in n]
-    found = {
+    facts = {
         "installed": installed(),
         "processor": processor(),
         "cores": str(os.cpu_count()),
@@ -110,7 +110,7 @@ def _machine() -> tuple[tuple[str, str], ...]:
         "data": _data(),
         **{f"version of {Path(name).name}": version for name, version in tools.items()},
     }
-    return tuple(found.items())
+    return tuple(facts.items())
 
 
 def _data() -> str:

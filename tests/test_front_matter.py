@@ -84,7 +84,7 @@ def test_one_that_is_a_list_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "model", "under", "said"),
+    ("change", "model", "under", "start"),
     [
         (("size: 2", "size: x"), Page, (), "book/a.md:6: parts.1.size: "),
         (("size: 1", "size: x"), Page, (), "book/a.md:4: parts.0.size: "),
@@ -95,9 +95,9 @@ def test_one_that_is_a_list_is_refused() -> None:
     ids=["in a list", "in one line", "missing", "below a key", "unknown"],
 )
 def test_a_misfit_names_the_line_of_its_field(
-    change: tuple[str, str], model: type[pydantic.BaseModel], under: tuple[str, ...], said: str
+    change: tuple[str, str], model: type[pydantic.BaseModel], under: tuple[str, ...], start: str
 ) -> None:
-    assert complaint(TEXT.replace(*change), model, *under).startswith(said)
+    assert complaint(TEXT.replace(*change), model, *under).startswith(start)
 
 
 def test_every_misfit_has_a_line() -> None:

@@ -102,14 +102,14 @@ FORBIDDEN = {
 
 @pytest.mark.parametrize("pattern", FORBIDDEN.values(), ids=FORBIDDEN.keys())
 def test_no_file_names(pattern: re.Pattern[str]) -> None:
-    found = [
+    matches = [
         f"{name}:{number}: {line.strip()[:100]}"
         for name, content in texts()
         if pattern.search(content)
         for number, line in enumerate(content.splitlines(), 1)
         if pattern.search(line)
     ]
-    assert found == []
+    assert matches == []
 
 
 def test_every_python_file_says_what_it_is() -> None:
@@ -127,8 +127,8 @@ def test_every_python_file_says_what_it_is() -> None:
 def listed(entry: Any) -> Iterator[str]:
     """Every page that `_toc.yml` names, at any depth."""
     if isinstance(entry, list):
-        for one in entry:
-            yield from listed(one)
+        for item in entry:
+            yield from listed(item)
     elif isinstance(entry, dict):
         yield from (entry[key] for key in ("root", "file") if key in entry)
         for value in entry.values():
@@ -149,13 +149,15 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
 
 def locked() -> dict[str, set[str]]:
     """Versions of each package in requirements.txt; some differ between platforms."""
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for line in text("requirements.txt").splitlines():
         if line and not line.startswith("#"):
-            one = Requirement(line)
-            assert len(one.specifier) == 1, line
-            found.setdefault(canonicalize_name(one.name), set()).add(next(iter(one.specifier)).version)
-    return found
+            requirement = Requirement(line)
+            assert len(requirement.specifier) == 1, line
+            versions.setdefault(canonicalize_name(requirement.name), set()).add(
+                next(iter(requirement.specifier)).version
+            )
+    return versions
 
 
 def declared() -> list[Requirement]:
@@ -215,8 +217,8 @@ def test_the_lock_is_resolved_for_the_oldest_python_and_all_later_ones() -> None
 
 def test_the_version_is_said_alike_everywhere() -> None:
     cff = yaml.safe_load(text("CITATION.cff"))
-    said = {"pyproject.toml": pyproject()["project"]["version"], "CITATION.cff": cff["version"]}
-    assert said == dict.fromkeys(said, torchbook.__version__)
+    versions = {"pyproject.toml": pyproject()["project"]["version"], "CITATION.cff": cff["version"]}
+    assert versions == dict.fromkeys(versions, torchbook.__version__)
 
 
 def test_the_changelog_has_this_version() -> None:
@@ -246,8 +248,8 @@ CONDA_S_OWN = {"python", "pip", "jupyterlab", "cxx-compiler"}  # not in the lock
 PYPI_NAMES = {"pytorch-cpu": "torch"}
 
 
-def pypi_name(one: Requirement) -> str:
-    return canonicalize_name(PYPI_NAMES.get(one.name, one.name))
+def pypi_name(requirement: Requirement) -> str:
+    return canonicalize_name(PYPI_NAMES.get(requirement.name, requirement.name))
 
 
 def newest(name: str) -> str:
@@ -256,20 +258,25 @@ def newest(name: str) -> str:
 
 
 def test_conda_goes_from_the_lowest_admitted_to_the_locked_version() -> None:
-    lowest = {canonicalize_name(one.name): str(one.specifier) for one in declared()}
-    conda = [one for one in environment()[0] if one.name not in CONDA_S_OWN]
-    said = {one.name: {str(part) for part in one.specifier} for one in conda}
-    assert said == {one.name: {lowest[pypi_name(one)], f"<={newest(pypi_name(one))}"} for one in conda}
+    lowest = {canonicalize_name(requirement.name): str(requirement.specifier) for requirement in declared()}
+    conda = [requirement for requirement in environment()[0] if requirement.name not in CONDA_S_OWN]
+    ranges = {requirement.name: {str(part) for part in requirement.specifier} for requirement in conda}
+    assert ranges == {
+        requirement.name: {lowest[pypi_name(requirement)], f"<={newest(pypi_name(requirement))}"}
+        for requirement in conda
+    }
 
 
 def test_pip_beside_conda_installs_the_locked_versions() -> None:
     plain = environment()[1]
-    assert {one.name: str(one.specifier) for one in plain} == {one.name: f"=={newest(one.name)}" for one in plain}
+    assert {requirement.name: str(requirement.specifier) for requirement in plain} == {
+        requirement.name: f"=={newest(requirement.name)}" for requirement in plain
+    }
 
 
 def test_environment_has_all_that_the_package_asks_for() -> None:
     conda, plain, _ = environment()
-    there = {pypi_name(one) for one in [*conda, *plain]}
+    there = {pypi_name(requirement) for requirement in [*conda, *plain]}
     wanted = {canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]}
     assert wanted - there == set()
 
@@ -278,8 +285,8 @@ def test_pip_beside_conda_never_asks_for_torch() -> None:
     """It would put a second torch, with CUDA, over conda's."""
     brought = {
         Requirement(line).name
-        for one in environment()[1]
-        for line in importlib.metadata.requires(one.name) or []
+        for requirement in environment()[1]
+        for line in importlib.metadata.requires(requirement.name) or []
         if "extra ==" not in line
     }
     assert brought.isdisjoint({"torch", "torchvision", "triton"})
@@ -287,7 +294,7 @@ def test_pip_beside_conda_never_asks_for_torch() -> None:
 
 def test_environment_has_all_that_chapters_import() -> None:
     conda, plain, _ = environment()
-    there = {pypi_name(one) for one in [*conda, *plain]} | brought_by_torch()
+    there = {pypi_name(requirement) for requirement in [*conda, *plain]} | brought_by_torch()
     missing = [f"{shown}: {module}" for shown, module, names in chapter_imports() if there.isdisjoint(names)]
     assert missing == []
 
@@ -307,14 +314,14 @@ def test_a_launched_notebook_installs_what_its_chapter_imports() -> None:
 
 def test_a_launched_notebook_installs_what_the_test_framework_of_torch_needs() -> None:
     """Of p10: torch does not ask for it, and a file that a cell writes imports it."""
-    users = [one for one in chapters(ROOT) if "torch.testing._internal.common_" in "\n".join(one.code)]
+    users = [chapter for chapter in chapters(ROOT) if "torch.testing._internal.common_" in "\n".join(chapter.code)]
     assert users
-    assert [one.shown for one in users if "expecttest" not in one.contract.packages] == []
+    assert [chapter.shown for chapter in users if "expecttest" not in chapter.contract.packages] == []
 
 
 def brought_by_torch() -> set[str]:
     needs = (Requirement(line) for line in importlib.metadata.requires("torch") or [])
-    return {canonicalize_name(one.name) for one in needs if "extra" not in str(one.marker)}
+    return {canonicalize_name(requirement.name) for requirement in needs if "extra" not in str(requirement.marker)}
 
 
 def chapter_imports() -> Iterator[tuple[str, str, set[str]]]:
@@ -328,13 +335,13 @@ def chapter_imports() -> Iterator[tuple[str, str, set[str]]]:
 def imported(code: str) -> set[str]:
     """Top-level names of the modules that notebook code imports."""
     plain = "\n".join("pass" if re.match(r"\s*[%!]", line) else line for line in code.splitlines())
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(plain)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            modules |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.split(".")[0])
-    return found
+            modules.add(node.module.split(".")[0])
+    return modules
 
 
 # The branch that Binder and Colab open.
@@ -443,8 +450,8 @@ def test_local_links_lead_somewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROSE)
 def test_paths_named_in_prose_exist(name: str) -> None:
-    found = {path for path in _PATH.findall(text(name)) if path.split("/")[0] not in MADE} - {"exercise.md", "wrong.md"}
-    assert [path for path in sorted(found) if not (ROOT / path).exists()] == []
+    paths = {path for path in _PATH.findall(text(name)) if path.split("/")[0] not in MADE} - {"exercise.md", "wrong.md"}
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
 
 
 def test_pictures_of_the_readme_are_small() -> None:

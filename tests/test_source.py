@@ -57,8 +57,8 @@ def test_the_line_that_packaging_adds_is_not_counted() -> None:
 def test_a_quotation_that_moved_names_version_file_and_text() -> None:
     with pytest.raises(MovedError) as caught:
         cite("c10/core/TensorImpl.h", "THTensor* tensor_;")
-    for said in (torch.__version__, "c10/core/TensorImpl.h", "THTensor* tensor_;"):
-        assert said in str(caught.value)
+    for phrase in (torch.__version__, "c10/core/TensorImpl.h", "THTensor* tensor_;"):
+        assert phrase in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,8 @@ def linted() -> dict[str, list[str]]:
     done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return {
-        name: [f"{name}:{one['line']}:{one['column']}: {one['message']}" for one in found]
-        for name, found in json.loads(done.stdout).items()
+        name: [f"{name}:{error['line']}:{error['column']}: {error['message']}" for error in errors]
+        for name, errors in json.loads(done.stdout).items()
     }
 
 
@@ -138,10 +138,10 @@ def jobs() -> list[tuple[str, dict[str, Any]]]:
 
 def steps() -> list[tuple[str, dict[str, Any]]]:
     """All steps of all workflows and local actions, each with where it stands."""
-    found = [(where, step) for where, job in jobs() for step in job["steps"]]
+    entries = [(where, step) for where, job in jobs() for step in job["steps"]]
     for path in sorted((ROOT / ".github" / "actions").glob("*/action.yml")):
-        found += [(path.parent.name, step) for step in load(path)["runs"]["steps"]]
-    return found
+        entries += [(path.parent.name, step) for step in load(path)["runs"]["steps"]]
+    return entries
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -165,7 +165,7 @@ def test_actions_are_github_s_own_each_in_one_major_version() -> None:
     for name in used:
         action, version = name.split("@")
         versions.setdefault("/".join(action.split("/")[:2]), set()).add(version)
-    assert {action: found for action, found in versions.items() if len(found) > 1} == {}
+    assert {action: majors for action, majors in versions.items() if len(majors) > 1} == {}
 
 
 def test_local_actions_are_given_only_inputs_that_they_have() -> None:
@@ -226,8 +226,8 @@ def test_make_targets_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", NAMED_IN, ids=lambda path: path.name)
 def test_torchbook_commands_exist_with_their_options(path: Path) -> None:
     for name, options in _TORCHBOOK.findall(code(path)):
-        given = re.split(r"[ =]", options.strip()) if options else []
-        done = CliRunner().invoke(app, [name, *given, "--help"])
+        arguments = re.split(r"[ =]", options.strip()) if options else []
+        done = CliRunner().invoke(app, [name, *arguments, "--help"])
         assert done.exit_code == 0, done.output
 
 

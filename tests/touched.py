@@ -36,7 +36,7 @@ def tests_of(path: str) -> Iterator[str]:
         folder = ROOT / "tests" / room
         stem = (rest[2] if rest[:2] == ["viz", "src"] and len(rest) > 3 else Path(path).stem).removeprefix("_")
         named = sorted(folder.rglob(f"test_{stem}*.py")) if room else sorted(folder.glob(f"*/test_{stem}*.py"))
-        yield from (str(found.relative_to(ROOT)) for found in named)
+        yield from (str(file.relative_to(ROOT)) for file in named)
         if not named and room and folder.is_dir():
             yield f"tests/{room}"
     elif first == "web":

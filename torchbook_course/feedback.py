@@ -38,7 +38,7 @@ def _templates() -> jinja2.Environment:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _CheckRow:
     words: str
     state: str
     passed: bool
@@ -55,7 +55,7 @@ def feedback(summary: Summary, student: Student) -> str:
 
 def _shown(exercise: Asked, part: Part) -> dict[str, Any]:
     by_name = {check.name: check for check in part.checks}
-    public = [_said(name, by_name.get(name), exercise) for name in exercise.checks if not _is_hidden(name)]
+    public = [_check_row(name, by_name.get(name), exercise) for name in exercise.checks if not _is_hidden(name)]
     hidden = [name in by_name and by_name[name].state == "passed" for name in exercise.checks if _is_hidden(name)]
     detail = "" if part.state == "tampered" else part.detail
     state = " ".join(filter(None, [_STATES.get(part.state, ""), detail]))
@@ -69,12 +69,12 @@ def _shown(exercise: Asked, part: Part) -> dict[str, Any]:
     return {**fields, "public": public, "hidden": [] if part.state == "gone" else hidden}
 
 
-def _said(name: str, check: Check | None, exercise: Asked) -> _Said:
+def _check_row(name: str, check: Check | None, exercise: Asked) -> _CheckRow:
     state = check.state if check else "not run"
     words = name.removeprefix("test_").replace("_", " ").capitalize()
     labels = {"refused": "not passed", "error": "not passed", "missing": "not passed", "time": "out of time"}
     hint = exercise.hints.get(name, "") if state not in ("passed", "not run", "unsolved") else ""
-    return _Said(words, labels.get(state, state), state == "passed", check.message if check else "", hint)
+    return _CheckRow(words, labels.get(state, state), state == "passed", check.message if check else "", hint)
 
 
 def _is_hidden(name: str) -> bool:

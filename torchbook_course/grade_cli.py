@@ -49,7 +49,7 @@ def add(app: typer.Typer) -> None:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _errors_as_lines() -> Iterator[None]:
     """Errors that people can mend become a line and the status 2."""
     from torchbook.practice.exercise import ExerciseError
     from torchbook_course.assignment import AssignmentError
@@ -93,7 +93,7 @@ def grade(
 
     Status 0: all graded; 1: graded, and some need a person; 2: not graded.
     """
-    with _said():
+    with _errors_as_lines():
         from torchbook_course import grade as grading
 
         options = grading.Options(
@@ -108,7 +108,7 @@ def report(
     roster: RosterFile = None,
 ) -> None:
     """Write tables, feedback and report again from what was graded, for instance with a roster."""
-    with _said():
+    with _errors_as_lines():
         from torchbook_course import publish
         from torchbook_course import results as kept
         from torchbook_course import roster as rosters
@@ -154,7 +154,7 @@ def collect(
     """Sort downloads of a learning platform into one folder a student, as `grade` takes them."""
     if platform not in ("moodle", "canvas", "folder"):
         raise typer.BadParameter(f"{platform!r}; it is moodle, canvas or folder", param_hint="--from")
-    with _said():
+    with _errors_as_lines():
         from torchbook_course import collect as collecting
         from torchbook_course.assignment import find_assignment
 

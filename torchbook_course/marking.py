@@ -164,7 +164,7 @@ def verdicts(rubrics: Sequence[Asked], parts: Mapping[str, Part]) -> dict[str, V
         hidden = [name for name in rubric.checks if name.startswith(HIDDEN)]
         public = [name for name in rubric.checks if name not in hidden]
         head = tuple(filter(None, (part.state.removeprefix("ok"), *_detail(part))))
-        public_lines = [_told(name, by_name.get(name)) for name in public]
+        public_lines = [_check_line(name, by_name.get(name)) for name in public]
         hidden_lines = [f"hidden check {n}: {_passed(by_name.get(name))}" for n, name in enumerate(hidden, 1)]
         by_cell[f"{rubric.id}-public"] = Verdict(part.public, (*head, *public_lines))
         by_cell[f"{rubric.id}-hidden"] = Verdict(part.hidden, (*head, *hidden_lines))
@@ -180,6 +180,6 @@ def _passed(check: Check | None) -> str:
     return "passed" if check and check.state == "passed" else "not passed"
 
 
-def _told(name: str, check: Check | None) -> str:
+def _check_line(name: str, check: Check | None) -> str:
     words = f"{name.removeprefix('test_').replace('_', ' ')}: {_passed(check)}"
     return f"{words}: {check.message}" if check and check.message else words

@@ -291,7 +291,7 @@ def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
 
         def look() -> None:
             for job in jobs:
-                progress = _told(job)
+                progress = _progress_of(job)
                 if progress and job.docname not in cells:
                     cells[job.docname] = bars.add_task(job.docname, total=progress["of"])
                 if progress:
@@ -318,7 +318,7 @@ def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
             follower.join()
 
 
-def _told(job: Job) -> dict[str, int]:
+def _progress_of(job: Job) -> dict[str, int]:
     try:
         return dict(json.loads(Path(job.progress or "").read_text()))
     except (OSError, ValueError):

@@ -36,12 +36,12 @@ def exercises(*ids: str) -> list[Exercise]:
 
 def solved(notebook: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     """A student's notebook with answers in the cells of the exercises."""
-    found = nbformat.read(notebook, as_version=4)
-    for cell in found.cells:
+    filled = nbformat.read(notebook, as_version=4)
+    for cell in filled.cells:
         exercise = cell.metadata.get("nbgrader", {}).get("grade_id", "").removesuffix("-solution")
         if exercise in answers and cell.metadata.nbgrader.solution:
             cell.source = f"{cell.source.splitlines()[0]}\n{answers[exercise]}"
-    return found
+    return filled
 
 
 def python(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -100,8 +100,8 @@ def matrix(
         (folder / "wrong").mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_text(text)
-        (found,) = matrices.of([matrices.Case(load(folder), (7,), grading=True)], box, None)
-    return found
+        (result,) = matrices.of([matrices.Case(load(folder), (7,), grading=True)], box, None)
+    return result
 
 
 def job(*answers: str, **more: Any) -> dict[str, Any]:
@@ -117,10 +117,10 @@ def states(result: dict[str, Any]) -> dict[str, str]:
 
 def graded(code: str, box: Box = BOX, **more: Any) -> dict[str, Any]:
     """The result of one answer; right ones before and behind it must not suffer from it."""
-    found = evaluate.evaluate(job(REFERENCE, code, REFERENCE, **more), box)
-    assert list(found) == ["0", "1", "2"]
-    assert states(found["0"]) == states(found["2"]) == PASSED
-    return found["1"]
+    results = evaluate.evaluate(job(REFERENCE, code, REFERENCE, **more), box)
+    assert list(results) == ["0", "1", "2"]
+    assert states(results["0"]) == states(results["2"]) == PASSED
+    return results["1"]
 
 
 def alone(part: dict[str, Any], code: str, box: Box = BOX, context: str = "") -> dict[str, Any]:

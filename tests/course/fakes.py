@@ -184,11 +184,11 @@ def placing(body: str) -> Callable[[Course, Place], NotebookNode]:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     measured = "\n\ndef measured_place(t, index):\n    return place((), (), 0, ())\n"
     return lambda course, place: answered(
-        course, place=f"def place(shape, stride, offset, index):\n{_told(lines, place)}    return 0\n{measured}"
+        course, place=f"def place(shape, stride, offset, index):\n{_filled(lines, place)}    return 0\n{measured}"
     )
 
 
-def _told(text: str, place: Place) -> str:
+def _filled(text: str, place: Place) -> str:
     """Text with paths and port filled in."""
     known = {name: str(getattr(place, name)) for name in ("submissions", "course", "private", "results", "canary")}
     for name, value in {**known, "port": str(place.port)}.items():
@@ -198,7 +198,7 @@ def _told(text: str, place: Place) -> str:
 
 def _source(what: Callable[[str], str]) -> Callable[[Course, Place], NotebookNode]:
     """All right, the cell of `place` rewritten."""
-    return lambda course, place: answered(course, place=_told(what(course.exercises[PLACE].reference), place))
+    return lambda course, place: answered(course, place=_filled(what(course.exercises[PLACE].reference), place))
 
 
 def _notebook(change: Callable[[NotebookNode], Any]) -> Callable[[Course, Place], NotebookNode]:

@@ -19,7 +19,7 @@ SECOND = Asked(id="p02-x1", title="Second", public=1, hidden=0, checks=("test_it
 
 
 def part(asked: Asked, public: float, hidden: float, state: str = "ok", **checks: str) -> Part:
-    made = tuple(Check(name=f"test_{name}", state=said) for name, said in checks.items())
+    made = tuple(Check(name=f"test_{name}", state=check_state) for name, check_state in checks.items())
     return Part(exercise=asked.id, state=state, public=public, hidden=hidden, checks=made)
 
 

@@ -90,24 +90,24 @@ def stock(course: fakes.Course, submissions: Path, root: Path, students: int) ->
 def leaks(course: fakes.Course, *folders: Path) -> list[str]:
     """Files for students in which the name, or a line, of a hidden check can be read."""
     secrets = {line for exercise in course.exercises.values() for line in hidden_lines(exercise.checks)}
-    found = []
+    leaked = []
     for folder in folders:
         for path in folder.rglob("*.html"):
             text = path.read_text(encoding="utf-8")
-            found += [f"{path}: {secret}" for secret in secrets if secret in text]
-    return found
+            leaked += [f"{path}: {secret}" for secret in secrets if secret in text]
+    return leaked
 
 
 def hidden_lines(checks: str) -> list[str]:
     """Names and lines of hidden checks."""
     lines = checks.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith(f"def {HIDDEN}")]
-    found = [lines[number].removeprefix("def ").partition("(")[0] for number in starts]
+    names_and_lines = [lines[number].removeprefix("def ").partition("(")[0] for number in starts]
     for start in starts:
         body = lines[start + 1 :]
         end = next((n for n, line in enumerate(body) if line and not line.startswith(" ")), len(body))
-        found += [line.strip() for line in body[:end] if len(line.strip()) > 20]
-    return found
+        names_and_lines += [line.strip() for line in body[:end] if len(line.strip()) > 20]
+    return names_and_lines
 
 
 def main() -> None:
@@ -116,27 +116,29 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=12)
     parser.add_argument("--stock-students", type=int, help="how many of them nbgrader's own commands get; all")
     parser.add_argument("--jobs", type=int, default=0, help="submissions side by side; 0: one a core")
-    given = parser.parse_args()
-    few = given.students if given.stock_students is None else min(given.stock_students, given.students)
+    options = parser.parse_args()
+    few = options.students if options.stock_students is None else min(options.stock_students, options.students)
     with tempfile.TemporaryDirectory(prefix="scale-") as made:
         root = Path(made)
         course = assigned(root)
         shutil.copy(course.folder / "gradebook.db", root / "fresh.db")
-        hand_in(course, root / "submissions", given.students)
-        seconds = ours(course, root / "submissions", root / "results", given.jobs) / given.students
+        hand_in(course, root / "submissions", options.students)
+        seconds = ours(course, root / "submissions", root / "results", options.jobs) / options.students
         theirs = stock(course, root / "submissions", root, few) / few
         kept = json.loads((root / "results" / "summary.json").read_text())
         alone = statistics.fmean(student["seconds"] for student in kept["students"])
-        print(f"torchbook course grade: {seconds:.2f} s per submission ({given.students}, {EXERCISES} exercises each)")
+        print(
+            f"torchbook course grade: {seconds:.2f} s per submission ({options.students}, {EXERCISES} exercises each)"
+        )
         print(f"  in its box, one submission takes {alone:.2f} s in the mean")
         print(f"nbgrader autograde + generate_feedback: {theirs:.2f} s per submission ({few})")
         print(f"ratio: {theirs / seconds:.2f}")
-        found = leaks(course, root / "results" / "feedback")
+        leaked = leaks(course, root / "results" / "feedback")
         shown = leaks(course, root / "stock" / "feedback")
-        print(f"hidden checks in our feedback: {len(found)} places; in nbgrader's: {len(shown)}")
-        for line in found[:10]:
+        print(f"hidden checks in our feedback: {len(leaked)} places; in nbgrader's: {len(shown)}")
+        for line in leaked[:10]:
             print(f"  {line}")
-        raise SystemExit(1 if found else 0)
+        raise SystemExit(1 if leaked else 0)
 
 
 if __name__ == "__main__":

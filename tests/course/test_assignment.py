@@ -23,9 +23,9 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_least_that_one_can_write_is_enough(tmp_path: Path) -> None:
-    found = Assignment.load(written(tmp_path, PLAIN))
-    assert (found.name, found.title, found.seed, found.due) == ("hw1", "Homework 1", 7, None)
-    assert [exercise.id for exercise in resolve(found)] == ["p01-x3", "s04-x1"]
+    loaded = Assignment.load(written(tmp_path, PLAIN))
+    assert (loaded.name, loaded.title, loaded.seed, loaded.due) == ("hw1", "Homework 1", 7, None)
+    assert [exercise.id for exercise in resolve(loaded)] == ["p01-x3", "s04-x1"]
 
 
 def test_what_is_resolved_is_read_back_as_it_was(tmp_path: Path) -> None:
@@ -41,9 +41,9 @@ def test_what_is_resolved_is_read_back_as_it_was(tmp_path: Path) -> None:
 def test_folders_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "private").mkdir()
     path = written(tmp_path, PLAIN + "folders: [private]\n")
-    found = Assignment.load(path)
-    assert found.folders == (tmp_path / "private",)
-    found.save(tmp_path / "deep" / "hw1.yml")
+    loaded = Assignment.load(path)
+    assert loaded.folders == (tmp_path / "private",)
+    loaded.save(tmp_path / "deep" / "hw1.yml")
     assert "../private" in (tmp_path / "deep" / "hw1.yml").read_text()
 
 
@@ -54,8 +54,8 @@ def test_a_private_exercise_is_found_in_its_folder(tmp_path: Path) -> None:
     page.write_text(page.read_text().replace("id: p01-x3", "id: own-x1").replace("chapter: p01", "chapter: own"))
     for other in own.glob("variants/*/exercise.md"):
         other.write_text(other.read_text().replace("id: p01-x3", "id: own-x1").replace("chapter: p01", "chapter: own"))
-    found = Assignment.load(written(tmp_path, "title: A\nseed: 1\nexercises: [own-x1]\nfolders: [private]\n"))
-    assert resolve(found)[0].folder == own
+    loaded = Assignment.load(written(tmp_path, "title: A\nseed: 1\nexercises: [own-x1]\nfolders: [private]\n"))
+    assert resolve(loaded)[0].folder == own
 
 
 def test_the_seed_decides_the_variant_and_the_file_keeps_it() -> None:
@@ -68,8 +68,8 @@ def test_the_seed_decides_the_variant_and_the_file_keeps_it() -> None:
 @pytest.mark.parametrize("variant", ["base", "which-indices"])
 def test_a_variant_can_be_asked_for(variant: str) -> None:
     for seed in range(6):
-        found = assignment(seed=seed, exercises=[{"id": "p01-x3", "variant": variant}])
-        assert resolve(found)[0].variant_name == ("" if variant == "base" else variant)
+        homework = assignment(seed=seed, exercises=[{"id": "p01-x3", "variant": variant}])
+        assert resolve(homework)[0].variant_name == ("" if variant == "base" else variant)
 
 
 def test_a_resolved_quiz_keeps_the_order_of_its_options() -> None:
@@ -79,8 +79,8 @@ def test_a_resolved_quiz_keeps_the_order_of_its_options() -> None:
 
 def test_points_come_from_the_exercise_unless_given() -> None:
     theirs = Points(public=0, hidden=5)
-    found = assignment(exercises=[{"id": "p01-x3"}, {"id": "s04-x1", "points": theirs}])
-    assert [found.points(item) for item in found.exercises] == [shelf.find("p01-x3").contract.points, theirs]
+    homework = assignment(exercises=[{"id": "p01-x3"}, {"id": "s04-x1", "points": theirs}])
+    assert [homework.points(item) for item in homework.exercises] == [shelf.find("p01-x3").contract.points, theirs]
 
 
 def test_a_changed_exercise_is_noticed(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_a_changed_exercise_is_noticed(tmp_path: Path) -> None:
     assert full.changed() == ()
     checks = own / "checks.py"
     checks.write_text(checks.read_text() + "\n\n# harder\n")
-    (said,) = full.changed()
-    assert said.startswith("p01-x3 has changed since hw1 was made")
-    assert "--force" in said
+    (change,) = full.changed()
+    assert change.startswith("p01-x3 has changed since hw1 was made")
+    assert "--force" in change
 
 
 def test_the_due_time_in_the_past_is_worth_a_warning() -> None:
@@ -102,7 +102,7 @@ def test_the_due_time_in_the_past_is_worth_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         ("title: A\nexercises: [p01-x3]\n", 1, "seed: 7"),
         ("title: A\nseed: 3\nexercises:\n  - p01-x3\n  - p01-x33\n", 5, "did you mean p01-x3"),
@@ -116,12 +116,12 @@ def test_the_due_time_in_the_past_is_worth_a_warning() -> None:
         ("title: A\nseed: 3\nexercises: []\n", 3, "torchbook exercises"),
     ],
 )
-def test_errors_name_file_line_and_remedy(tmp_path: Path, text: str, line: int, said: str) -> None:
+def test_errors_name_file_line_and_remedy(tmp_path: Path, text: str, line: int, message: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(AssignmentError) as caught:
         Assignment.load(path)
     assert f"{path}:{line}: " in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

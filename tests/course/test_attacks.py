@@ -234,9 +234,9 @@ def test_nothing_of_the_host_can_be_read(tmp_path: Path, repo: Path) -> None:
 
 
 def test_folders_of_the_host_are_not_there() -> None:
-    found = set(tells("' '.join(sorted(os.listdir('/')))").split())
+    names = set(tells("' '.join(sorted(os.listdir('/')))").split())
     used = {Path(sys.prefix).parts[1], Path(sys.base_prefix).parts[1]}
-    assert found - used <= {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr"}
+    assert names - used <= {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr"}
 
 
 def test_the_jobs_of_others_cannot_be_found() -> None:
@@ -250,8 +250,8 @@ def test_the_runner_cannot_be_looked_into(what: str) -> None:
 
 
 def test_the_runner_checks_and_reference_are_no_modules() -> None:
-    found = tells("[n for n in sys.modules if n.startswith(('runner', 'harness', 'torchbook_'))]")
-    assert found == "[]"
+    listing = tells("[n for n in sys.modules if n.startswith(('runner', 'harness', 'torchbook_'))]")
+    assert listing == "[]"
     shown = "{name: [word in str(entry[2]) for word in ('test_' + 'every', 'test_' + 'hidden')]"
     lines = tells(f"{shown} for name, entry in linecache.cache.items()}}", "import linecache")
     assert ast.literal_eval(lines) == {
@@ -322,7 +322,9 @@ def test_background_processes_are_gone() -> None:
         f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)', {mark!r}], start_new_session=True)"
     )
     assert states(graded(f"import subprocess, sys\n{start}\n{REFERENCE}")) == PASSED
-    assert [one.pid for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())] == []
+    assert [
+        process.pid for process in psutil.process_iter(["cmdline"]) if mark in (process.info["cmdline"] or ())
+    ] == []
 
 
 def test_a_background_process_does_not_live_into_the_next_exercise() -> None:
@@ -333,9 +335,9 @@ def test_a_background_process_does_not_live_into_the_next_exercise() -> None:
     looks = "import os\ndef double(x):\n    raise ValueError(os.path.exists('/tmp/mark'))\n"
     part = exercise(expected={"replay": []}, context="")
     jobs = [part | {"id": "a", "code": code + REFERENCE}, part | {"id": "b", "code": looks}]
-    found = evaluate.evaluate({"exercises": jobs}, Box())
-    assert states(found["a"]) == PASSED
-    assert "ValueError: False " in found["b"]["outcomes"][0]["message"]
+    results = evaluate.evaluate({"exercises": jobs}, Box())
+    assert states(results["a"]) == PASSED
+    assert "ValueError: False " in results["b"]["outcomes"][0]["message"]
 
 
 # What would forge a grade.
@@ -444,8 +446,8 @@ def attacked() -> dict[str, dict[str, Any]]:
     wrong = {"same": "def twice(x):\n    return x\n", "squares": "def twice(x):\n    return x * x\n"}
     meant = {"same": "test_close", "squares": "test_hidden_equal"}
     part = exercise(TORCH_CHECKS, reference, wrong, seconds=20.0)
-    found = matrix(TORCH_CHECKS, reference, wrong, meant=meant, seconds=20.0)
-    part |= {"context": "", "expected": matrices.expected(found)}
+    reference_matrix = matrix(TORCH_CHECKS, reference, wrong, meant=meant, seconds=20.0)
+    part |= {"context": "", "expected": matrices.expected(reference_matrix)}
     exercises = [part | {"id": name, "code": code} for name, (code, *_) in ATTACKS.items()]
     return evaluate.evaluate({"exercises": exercises}, Box())
 

@@ -68,11 +68,11 @@ def grading(root: Path, students: Sequence[fakes.Fake], *options: str) -> Iterat
         done = subprocess.run(
             command, cwd=root, env=os.environ | paths, capture_output=True, text=True, timeout=1500, check=False
         )
-        said = done.stdout + done.stderr
-        assert (root / "results" / "summary.json").is_file(), said
+        output = done.stdout + done.stderr
+        assert (root / "results" / "summary.json").is_file(), output
         summary, left = Summary.load(root / "results"), waiting()
         try:
-            yield Graded(root, course, done.returncode, said, summary, listener.visitors, before, hashes(root), left)
+            yield Graded(root, course, done.returncode, output, summary, listener.visitors, before, hashes(root), left)
         finally:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
@@ -117,17 +117,17 @@ def waiting() -> list[int]:
 
 def harm(graded: Graded, fake: fakes.Fake) -> str:
     """Harm that a submission did, in words."""
-    found = []
+    harms = []
     if fake.student in ("wipes", "books") and graded.before != graded.after:
-        found.append("files were changed")
+        harms.append("files were changed")
     if fake.student == "network" and graded.visitors:
-        found.append("the network was reached")
+        harms.append("the network was reached")
     if fake.student == "background" and graded.left:
-        found.append("a process stayed")
+        harms.append("a process stayed")
     page = graded.root / "results" / "feedback" / fake.student / "hw1.html"
     if fakes.CANARY in page.read_text(encoding="utf-8"):
-        found.append("another student's file was read")
-    return ", ".join(found) or "none"
+        harms.append("another student's file was read")
+    return ", ".join(harms) or "none"
 
 
 def test_everyone_gets_what_is_deserved_and_nobody_comes_to_harm(graded: Graded) -> None:

@@ -36,10 +36,10 @@ def exercises(own: Path) -> list[Exercise]:
 
 
 def test_hours_add_reading_running_and_exercises(exercises: list[Exercise]) -> None:
-    found = hours_of("word " * 4000, 600, exercises)
-    assert found == Hours(reading=20, running=600, exercises=2, practice=3)
-    assert found.hours == pytest.approx((20 + 10 + 3) / 60)
-    assert found.in_words() == ("20 min", "10 min", "2, 3 min", "0.6 h")
+    estimate = hours_of("word " * 4000, 600, exercises)
+    assert estimate == Hours(reading=20, running=600, exercises=2, practice=3)
+    assert estimate.hours == pytest.approx((20 + 10 + 3) / 60)
+    assert estimate.in_words() == ("20 min", "10 min", "2, 3 min", "0.6 h")
 
 
 def test_what_is_not_there_is_a_dash() -> None:
@@ -92,11 +92,11 @@ def test_a_chapter_that_never_ran_has_no_seconds(rows: list[list[str]]) -> None:
 
 
 def test_exercises_of_chapters_that_are_not_there_have_a_row(rows: list[list[str]]) -> None:
-    awaiting = [one for one in shelf.shelf().values() if one.contract.audience == "everyone"]
+    awaiting = [exercise for exercise in shelf.shelf().values() if exercise.contract.audience == "everyone"]
     assert rows[3][0] == "Exercises of chapters to come: " + ", ".join(
-        sorted({one.contract.chapter for one in awaiting})
+        sorted({exercise.contract.chapter for exercise in awaiting})
     )
-    assert rows[3][3] == f"{len(awaiting)}, {sum(one.contract.minutes for one in awaiting)} min"
+    assert rows[3][3] == f"{len(awaiting)}, {sum(exercise.contract.minutes for exercise in awaiting)} min"
 
 
 def test_the_last_row_is_the_sum(rows: list[list[str]]) -> None:
@@ -143,9 +143,9 @@ def test_every_command_of_the_page_parses(page: str) -> None:
         context = click.Context(command, info_name="torchbook")
         rest = list(words)
         while isinstance(command, click.Group):
-            name, found, rest = command.resolve_command(context, rest)
-            assert found is not None
-            command, context = found, click.Context(found, info_name=name, parent=context)
+            name, subcommand, rest = command.resolve_command(context, rest)
+            assert subcommand is not None
+            command, context = subcommand, click.Context(subcommand, info_name=name, parent=context)
         command.make_context(command.name, rest, parent=context.parent)
 
 
@@ -153,9 +153,9 @@ def test_the_pages_yaml_is_an_assignment(page: str, tmp_path: Path) -> None:
     (tmp_path / "private").mkdir()
     (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "hw1.yml").write_text(text, encoding="utf-8")
-    found = Assignment.load(tmp_path / "hw1.yml")
-    assert found.late.most_days == 3
-    assert [item.id for item in found.exercises] == ["p01-x3", "s04-x1"]
+    homework = Assignment.load(tmp_path / "hw1.yml")
+    assert homework.late.most_days == 3
+    assert [item.id for item in homework.exercises] == ["p01-x3", "s04-x1"]
 
 
 def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
@@ -164,5 +164,5 @@ def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
 
 
 def test_the_chapters_that_the_page_calls_present_are(page: str, repo: Path) -> None:
-    (said,) = re.findall(r"\*\*This edition has these of its chapters: ([^*]+)\.\*\*", page)
-    assert sorted(chapter.contract.id for chapter in chapters(repo)) == re.split(r",\s+", said)
+    (listed,) = re.findall(r"\*\*This edition has these of its chapters: ([^*]+)\.\*\*", page)
+    assert sorted(chapter.contract.id for chapter in chapters(repo)) == re.split(r",\s+", listed)

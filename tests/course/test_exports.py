@@ -67,8 +67,8 @@ def test_an_assignment_that_canvas_does_not_know_is_a_new_column(tmp_path: Path)
 
 
 def test_moodle_gets_its_worksheet_back(tmp_path: Path) -> None:
-    found = rows(exports.moodle(CLASS, loaded(tmp_path, MOODLE)))
-    anna, bert = found[:2]
+    worksheet = rows(exports.moodle(CLASS, loaded(tmp_path, MOODLE)))
+    anna, bert = worksheet[:2]
     assert list(anna)[:2] == ["Identifier", "Full name"]
     assert (anna["Identifier"], anna["Grade"], anna["Maximum Grade"]) == ("Participant 48213", "4", "4")
     assert (anna["Status"], bert["Grade"]) == ("Submitted", "0.25")

@@ -24,17 +24,17 @@ def words(student: Student) -> str:
 
 
 def test_feedback_says_points_message_and_hint() -> None:
-    said = words(BERT)
-    assert "0.25 of 4 points , after 0.25 taken off for lateness" in said
-    assert "Offset: not passed the offset <b>is</b> missing Hint to open: Every place is too small" in said
-    assert "Negative: passed" in said
+    text = words(BERT)
+    assert "0.25 of 4 points , after 0.25 taken off for lateness" in text
+    assert "Offset: not passed the offset <b>is</b> missing Hint to open: Every place is too small" in text
+    assert "Negative: passed" in text
 
 
 def test_feedback_gives_of_hidden_checks_the_number_alone() -> None:
-    said = words(BERT)
-    assert "Hidden check 1: not passed" in said
-    assert "secret of a hidden check" not in said
-    assert "views" not in said
+    text = words(BERT)
+    assert "Hidden check 1: not passed" in text
+    assert "secret of a hidden check" not in text
+    assert "views" not in text
 
 
 def test_feedback_does_not_show_what_people_should_look_at() -> None:
@@ -54,24 +54,24 @@ def test_a_students_text_is_no_markup() -> None:
 
 
 def test_the_report_shows_the_distribution_in_words_too() -> None:
-    found = BeautifulSoup(feedback.report(CLASS), "html.parser")
-    described = found.find(id="scores-text")
+    document = BeautifulSoup(feedback.report(CLASS), "html.parser")
+    described = document.find(id="scores-text")
     assert described is not None
     assert "0 to 0.4 points: 2 students" in described.get_text()
 
 
 def test_the_report_names_hard_checks_and_misconceptions() -> None:
-    said = " ".join(BeautifulSoup(feedback.report(CLASS), "html.parser").get_text(" ").split())
-    assert "test_offset p01-x3 1 2" in said
-    assert "1 × test_hidden_views (p01-x3) counts <one> only b" in said
+    text = " ".join(BeautifulSoup(feedback.report(CLASS), "html.parser").get_text(" ").split())
+    assert "test_offset p01-x3 1 2" in text
+    assert "1 × test_hidden_views (p01-x3) counts <one> only b" in text
 
 
 def test_the_report_lists_who_needs_a_person() -> None:
-    found = BeautifulSoup(feedback.report(CLASS), "html.parser").find(id="person")
-    assert found is not None
-    listed = found.find_next("ul")
+    section = BeautifulSoup(feedback.report(CLASS), "html.parser").find(id="person")
+    assert section is not None
+    listed = section.find_next("ul")
     assert listed is not None
-    assert [one.get_text() for one in listed.find_all("strong")] == [BERT.student, CARL.student]
+    assert [tag.get_text() for tag in listed.find_all("strong")] == [BERT.student, CARL.student]
 
 
 def test_an_empty_class_has_a_report() -> None:
@@ -88,7 +88,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_pages_name_no_other_host(pages: list[Path]) -> None:
     assert [
-        found for path in pages for found in re.findall(r"(?:src|href)=|https?://|@import|url\(", path.read_text())
+        reference
+        for path in pages
+        for reference in re.findall(r"(?:src|href)=|https?://|@import|url\(", path.read_text())
     ] == []
 
 
@@ -96,15 +98,15 @@ def test_pages_name_no_other_host(pages: list[Path]) -> None:
 def test_pages_can_be_read_by_everyone(browser: Browser, pages: list[Path], scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = []
+    violations = []
     for path in pages:
         context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 740}, bypass_csp=True)  # type: ignore[arg-type]
         shown = context.new_page()
         shown.goto(path.as_uri())
         assert shown.evaluate("document.documentElement.scrollWidth") <= 360
-        found += [violation["id"] for violation in Axe().run(shown).response["violations"]]
+        violations += [violation["id"] for violation in Axe().run(shown).response["violations"]]
         context.close()
-    assert found == []
+    assert violations == []
 
 
 def test_each_present_student_has_a_page_in_a_folder_of_its_own() -> None:

@@ -48,9 +48,9 @@ HONEST = [
 
 @pytest.mark.parametrize(("construct", "code"), SUSPICIOUS.items(), ids=SUSPICIOUS)
 def test_a_suspicious_construct_is_flagged_in_its_line(construct: str, code: str) -> None:
-    found = [flag for flag in flags(code) if flag.construct == construct]
-    assert [flag.line for flag in found] == [code.count("\n") + 1 if "class A" not in code else 2]
-    assert found[0].why
+    matching = [flag for flag in flags(code) if flag.construct == construct]
+    assert [flag.line for flag in matching] == [code.count("\n") + 1 if "class A" not in code else 2]
+    assert matching[0].why
 
 
 @pytest.mark.parametrize("code", HONEST)

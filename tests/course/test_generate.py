@@ -65,8 +65,8 @@ def test_the_assignment_is_kept_in_full(pristine: Path) -> None:
 
 def test_the_gradebook_knows_cells_points_and_due_time(pristine: Path) -> None:
     with Gradebook(f"sqlite:///{pristine / 'gradebook.db'}") as book:
-        found = book.find_notebook("hw1", "hw1")
-        points = {cell.name: cell.max_score for cell in found.grade_cells}
+        notebook = book.find_notebook("hw1", "hw1")
+        points = {cell.name: cell.max_score for cell in notebook.grade_cells}
         due = book.find_assignment("hw1").duedate
     assert points == {"p01-x3-public": 1, "p01-x3-hidden": 2, "s04-x1-public": 1, "s04-x1-hidden": 3}
     assert due == datetime(2026, 12, 5, 22, 59)
@@ -105,16 +105,16 @@ def test_the_same_assignment_makes_the_same_zips(pristine: Path, tmp_path: Path)
 @pytest.mark.parametrize("kind", ["md", "html"])
 def test_the_description_says_when_what_and_where(pristine: Path, kind: str) -> None:
     text = (pristine / "dist" / f"hw1-description.{kind}").read_text(encoding="utf-8")
-    for said in ("Saturday, 05 December 2026, 23:59 (UTC+01:00)", "7 points", "s04-x1", "hw1.ipynb", "hub.example.org"):
-        assert said in text, said
+    for part in ("Saturday, 05 December 2026, 23:59 (UTC+01:00)", "7 points", "s04-x1", "hw1.ipynb", "hub.example.org"):
+        assert part in text, part
 
 
 def test_the_html_description_is_html(pristine: Path) -> None:
-    found = BeautifulSoup((pristine / "dist" / "hw1-description.html").read_text(encoding="utf-8"), "html.parser")
-    assert found.h2 is not None
-    assert found.h2.text == "Homework <1>"
-    assert [cell.text for cell in found.select("tbody tr:first-child td")][1:] == ["3", "25"]
-    assert found.select_one("a[href='https://hub.example.org/x?a=1&b=2']")
+    page = BeautifulSoup((pristine / "dist" / "hw1-description.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.h2 is not None
+    assert page.h2.text == "Homework <1>"
+    assert [cell.text for cell in page.select("tbody tr:first-child td")][1:] == ["3", "25"]
+    assert page.select_one("a[href='https://hub.example.org/x?a=1&b=2']")
 
 
 # Making it again.
@@ -128,12 +128,12 @@ def test_made_again_with_another_due_time_it_replaces_itself(course: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "reason"),
     [({"seed": 8}, "its seed would change"), ({"exercises": [{"id": "p01-x3"}]}, "its exercises")],
 )
-def test_another_assignment_of_that_name_is_refused(course: Path, fields: dict[str, object], said: str) -> None:
+def test_another_assignment_of_that_name_is_refused(course: Path, fields: dict[str, object], reason: str) -> None:
     before = tree(course)
-    with pytest.raises(generate.GenerateError, match=rf"assignments/hw1\.yml: hw1 is there already.*{said}.*--force"):
+    with pytest.raises(generate.GenerateError, match=rf"assignments/hw1\.yml: hw1 is there already.*{reason}.*--force"):
         generate.make(assignment(**fields), course)
     assert tree(course) == before
 
@@ -178,7 +178,7 @@ def test_a_second_assignment_joins_the_first(course: Path) -> None:
     after = tree(course)
     assert {k: after[k] for k in before if k != "gradebook.db"} == {k: before[k] for k in before if k != "gradebook.db"}
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
-        assert sorted(found.name for found in book.assignments) == ["hw1", "hw2"]
+        assert sorted(entry.name for entry in book.assignments) == ["hw1", "hw2"]
 
 
 def test_a_configuration_of_ones_own_is_kept(course: Path) -> None:
@@ -232,7 +232,9 @@ def test_otters_questions_hold_stub_and_shares_of_the_points() -> None:
     tests = [cell.source for cell in cells if "# BEGIN TEST CONFIG" in cell.source]
     settings = [yaml.safe_load(test.split('""" # ')[1].removeprefix("BEGIN TEST CONFIG\n")) for test in tests]
     for hidden, points in ((False, 1 + 1), (True, 2 + 3)):
-        assert sum(one["points"] for one in settings if one["hidden"] is hidden) == pytest.approx(points, abs=1e-3)
+        assert sum(setting["points"] for setting in settings if setting["hidden"] is hidden) == pytest.approx(
+            points, abs=1e-3
+        )
 
 
 def test_otters_tests_accept_the_reference_and_refuse_the_stub() -> None:

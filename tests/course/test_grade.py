@@ -91,8 +91,8 @@ def graded(root: Path, out: str = "results", **options: object) -> dict[str, flo
 
 
 def command(root: Path, *more: str) -> list[str]:
-    given = ["submissions", "--out", "results", "--course", "course", *more]
-    return [sys.executable, "-m", "torchbook", "course", "grade", *given]
+    arguments = ["submissions", "--out", "results", "--course", "course", *more]
+    return [sys.executable, "-m", "torchbook", "course", "grade", *arguments]
 
 
 def environment() -> dict[str, str]:
@@ -186,8 +186,8 @@ def test_nothing_is_graded_without_a_sandbox(root: Path, monkeypatch: pytest.Mon
 
 
 def test_a_folder_without_a_course_is_told_so(root: Path) -> None:
-    given = [str(root / "private"), "--course", str(root / "submissions")]
-    done = CliRunner().invoke(app, ["course", "grade", *given])
+    arguments = [str(root / "private"), "--course", str(root / "submissions")]
+    done = CliRunner().invoke(app, ["course", "grade", *arguments])
     assert done.exit_code == 2
     assert "torchbook course new" in done.stderr
 
@@ -210,8 +210,8 @@ def test_two_gradings_of_a_course_do_not_meet(root: Path) -> None:
 @boxed
 def test_the_formgraders_view_of_the_course(done: Path) -> None:
     api = NbGraderAPI(config=configure(Config(), done / "course" / "nbgrader_config.py"), log=quiet())
-    found = api.get_assignment("hw1")
-    assert found["num_submissions"] == len(SOME)
+    homework = api.get_assignment("hw1")
+    assert homework["num_submissions"] == len(SOME)
     assert api.get_autograded_students("hw1") == set(SOME)
 
 

@@ -31,8 +31,8 @@ def run(*words: str) -> tuple[int, str]:
 def test_collect_takes_a_download_of_moodle(course: Path) -> None:
     with zipfile.ZipFile(course / "download.zip", "w") as archive:
         archive.writestr("Anna_1_assignsubmission_file_/x.ipynb", "{}")
-    status, said = run("collect", "download.zip", "--from", "moodle", "--assignment", "hw2")
-    assert (status, said) == (0, "1 submissions: submissions")
+    status, output = run("collect", "download.zip", "--from", "moodle", "--assignment", "hw2")
+    assert (status, output) == (0, "1 submissions: submissions")
     assert (course / "submissions" / "Anna_1" / "hw2" / "hw2.ipynb").read_text() == "{}"
 
 
@@ -42,26 +42,26 @@ def test_collect_knows_three_platforms(course: Path) -> None:
 
 def test_the_assignment_must_be_chosen(course: Path) -> None:
     (course / "submissions").mkdir()
-    status, said = run("grade", "submissions")
+    status, output = run("grade", "submissions")
     assert status == 2
-    assert "choose with --assignment; there are: hw1, hw2" in said
+    assert "choose with --assignment; there are: hw1, hw2" in output
 
 
 def test_a_zip_is_to_be_collected_first(course: Path) -> None:
     (course / "download.zip").touch()
-    status, said = run("grade", "download.zip", "--assignment", "hw1")
+    status, output = run("grade", "download.zip", "--assignment", "hw1")
     assert status == 2
-    assert "torchbook course collect download.zip" in said
+    assert "torchbook course collect download.zip" in output
 
 
 def test_report_writes_everything_again(tmp_path: Path) -> None:
     CLASS.save(tmp_path)
-    status, said = run("report", str(tmp_path))
+    status, output = run("report", str(tmp_path))
     assert status == 1
-    assert "3 graded, 1 absent" in said
+    assert "3 graded, 1 absent" in output
     assert {path.name for path in tmp_path.iterdir()} >= {"gradebook.csv", "moodle.csv", "flags.csv", "report.html"}
 
 
 def test_report_needs_results(tmp_path: Path) -> None:
-    status, said = run("report", str(tmp_path))
-    assert (status, "grade first" in said) == (2, True)
+    status, output = run("report", str(tmp_path))
+    assert (status, "grade first" in output) == (2, True)

@@ -43,9 +43,9 @@ def interpreter() -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("gradescope") / "course"
-    make(found)
-    return found
+    folder = tmp_path_factory.mktemp("gradescope") / "course"
+    make(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +81,8 @@ def grade(autograder: Path, interpreter: tuple[str, str], course: Path) -> Any:
         command = ["bash", str(autograder / "run_autograder")]
         done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        found: dict[str, Any] = json.loads(results.read_text())
-        return found
+        content: dict[str, Any] = json.loads(results.read_text())
+        return content
 
     return graded
 
@@ -105,7 +105,9 @@ def test_what_is_unsolved_gets_nothing(grade: Any) -> None:
 
 
 def test_hidden_checks_show_after_the_grades_are_published_and_by_number_only(grade: Any) -> None:
-    wrong = {one.id: next(w.source for w in one.wrong if w.check.startswith(HIDDEN)) for one in exercises()}
+    wrong = {
+        exercise.id: next(w.source for w in exercise.wrong if w.check.startswith(HIDDEN)) for exercise in exercises()
+    }
     results = grade(wrong)
     assert [test["visibility"] for test in results["tests"]] == ["visible", "after_published"] * 2
     assert scores(results)[1] < 2
@@ -116,7 +118,7 @@ def test_hidden_checks_show_after_the_grades_are_published_and_by_number_only(gr
 
 
 def test_the_misconception_behind_a_visible_check_is_told(grade: Any) -> None:
-    wrong = next(one for one in exercises("p01-x3")[0].wrong if one.check == "test_offset")
+    wrong = next(answer for answer in exercises("p01-x3")[0].wrong if answer.check == "test_offset")
     results = grade({"p01-x3": wrong.source})
     assert "offset: not passed: the storage offset is missing" in results["tests"][0]["output"]
 
@@ -159,14 +161,14 @@ def test_students_code_can_neither_read_the_exercises_nor_write_results(
         pytest.skip(reason="needs root, and an interpreter of the system that every user can start")
     spy = "def indices_at(*given):" + (SPY % str(autograder / "source")).replace("\n", "\n    ")
     output = grade({"p01-x3": spy})["tests"][0]["output"]
-    said = json.loads(output[output.index("{") : output.index("}") + 1])
-    assert said.pop("user") != 0
-    assert set(said.values()) == {False}
+    report = json.loads(output[output.index("{") : output.index("}") + 1])
+    assert report.pop("user") != 0
+    assert set(report.values()) == {False}
 
 
 def test_code_that_ends_its_process_costs_that_exercise_alone(grade: Any) -> None:
-    found = scores(grade(RIGHT | {"p01-x3": "import os\n\n\ndef indices_at(*given):\n    os._exit(0)\n"}))
-    assert found == [0, 0, 1, 3]
+    points = scores(grade(RIGHT | {"p01-x3": "import os\n\n\ndef indices_at(*given):\n    os._exit(0)\n"}))
+    assert points == [0, 0, 1, 3]
 
 
 def test_the_scripts_can_be_executed_and_are_bash(course: Path, tmp_path: Path) -> None:

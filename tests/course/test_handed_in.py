@@ -18,28 +18,34 @@ def laid(root: Path, *paths: str) -> Path:
     return root
 
 
-def found(root: Path) -> dict[str, str | None]:
-    return {one.student: str(one.path.relative_to(root)) if one.path else None for one in find(root, "hw1")}
+def paths_by_student(root: Path) -> dict[str, str | None]:
+    return {
+        submission.student: str(submission.path.relative_to(root)) if submission.path else None
+        for submission in find(root, "hw1")
+    }
 
 
 @pytest.mark.parametrize("path", ["anna/hw1.ipynb", "anna/hw1/hw1.ipynb", "anna.ipynb"])
 def test_every_layout_is_found(tmp_path: Path, path: str) -> None:
-    assert found(laid(tmp_path, path)) == {"anna": path}
+    assert paths_by_student(laid(tmp_path, path)) == {"anna": path}
 
 
 def test_a_notebook_under_another_name_counts_and_is_noted(tmp_path: Path) -> None:
-    (one,) = find(laid(tmp_path, "anna/hw1 (1).ipynb"), "hw1")
-    assert (one.path, one.note) == (tmp_path / "anna" / "hw1 (1).ipynb", "handed in as hw1 (1).ipynb")
+    (submission,) = find(laid(tmp_path, "anna/hw1 (1).ipynb"), "hw1")
+    assert (submission.path, submission.note) == (tmp_path / "anna" / "hw1 (1).ipynb", "handed in as hw1 (1).ipynb")
 
 
 def test_several_under_other_names_are_a_problem(tmp_path: Path) -> None:
-    (one,) = find(laid(tmp_path, "anna/a.ipynb", "anna/b.ipynb"), "hw1")
-    assert (one.path, one.problem) == (None, "a.ipynb, b.ipynb instead of hw1.ipynb; keep one notebook of that name")
+    (submission,) = find(laid(tmp_path, "anna/a.ipynb", "anna/b.ipynb"), "hw1")
+    assert (submission.path, submission.problem) == (
+        None,
+        "a.ipynb, b.ipynb instead of hw1.ipynb; keep one notebook of that name",
+    )
 
 
 def test_what_systems_leave_behind_is_no_student(tmp_path: Path) -> None:
     laid(tmp_path, ".ipynb_checkpoints/hw1.ipynb", "__MACOSX/hw1.ipynb", ".hidden.ipynb", "anna.ipynb", "grades.csv")
-    assert list(found(tmp_path)) == ["anna"]
+    assert list(paths_by_student(tmp_path)) == ["anna"]
 
 
 def test_a_link_to_another_student_is_not_followed(tmp_path: Path) -> None:
@@ -50,8 +56,8 @@ def test_a_link_to_another_student_is_not_followed(tmp_path: Path) -> None:
 
 
 def when(root: Path) -> datetime | None:
-    (one,) = find(root, "hw1")
-    return one.at
+    (submission,) = find(root, "hw1")
+    return submission.at
 
 
 def test_the_time_is_that_of_the_file(tmp_path: Path) -> None:
@@ -75,7 +81,9 @@ def test_a_timestamp_that_is_none_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_names_stay_apart(tmp_path: Path) -> None:
-    students = [one.student for one in find(laid(tmp_path, "a[1].ipynb", "a{1}.ipynb", "A-1-.ipynb"), "hw1")]
+    students = [
+        submission.student for submission in find(laid(tmp_path, "a[1].ipynb", "a{1}.ipynb", "A-1-.ipynb"), "hw1")
+    ]
     assert students == ["A-1-", "a-1- (2)", "a-1- (3)"]
 
 

@@ -130,8 +130,8 @@ def test_what_must_not_be_is_a_fault_that_names_it(purpose: Purpose, seen: Outco
     changed = tuple(
         each.model_copy(update={"outcomes": (seen,)}) if each.purpose == purpose else each for each in GOOD.shown
     )
-    found = texts(GOOD.model_copy(update={"shown": changed}))
-    assert any(fault in text and text.startswith("x-x1: ") for text in found), found
+    complaints = texts(GOOD.model_copy(update={"shown": changed}))
+    assert any(fault in text and text.startswith("x-x1: ") for text in complaints), complaints
 
 
 def test_a_wrong_answer_that_was_not_shown_is_a_fault() -> None:

@@ -53,7 +53,7 @@ def test_what_is_late_already_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("p01-x33", "--title", "A", "--seed", "1"), "did you mean p01-x3"),
         (("p01-x3", "--title", "A"), "missing: --seed"),
@@ -65,10 +65,10 @@ def test_what_is_late_already_is_said(tmp_path: Path) -> None:
         (("a.yml", "b.yml"), "one assignment at a time"),
     ],
 )
-def test_errors_are_one_line_and_make_nothing(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_errors_are_one_line_and_make_nothing(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     done = run("new", *words, "--out", str(tmp_path / "course"))
     assert done.exit_code == 2
-    assert said in " ".join(done.output.replace("│", " ").split())
+    assert message in " ".join(done.output.replace("│", " ").split())
     assert "Traceback" not in done.output
     assert list(tmp_path.iterdir()) == []
 

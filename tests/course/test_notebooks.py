@@ -103,8 +103,8 @@ def secrets(exercise: Exercise) -> set[str]:
     shown += "\n".join(f"{question.ask}{question.options}" for question in exercise.contract.questions)
     hidden = f"{exercise.reference}\n{exercise.checks}\n" + "\n".join(wrong.source for wrong in exercise.wrong)
     lines = {line.strip() for line in hidden.splitlines()}
-    told = {line for line in lines if len(line) >= _LINE and line not in shown}
-    return told | {name for name in exercise.check_names if name.startswith(HIDDEN)}
+    revealing = {line for line in lines if len(line) >= _LINE and line not in shown}
+    return revealing | {name for name in exercise.check_names if name.startswith(HIDDEN)}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -112,8 +112,13 @@ def test_students_see_nothing_that_is_hidden(tmp_path: Path, seed: int) -> None:
     made = make(tmp_path / "course", *shelf.folders(), seed=seed)
     release = (tmp_path / "course" / "release" / "hw1" / "hw1.ipynb").read_text(encoding="utf-8")
     cells = nbformat.reads(release, as_version=4).cells
-    seen = {one.id: "\n".join(c.source for c in cells if c.id.startswith(f"{one.id}-")) for one in resolve(made)}
-    leaks = {(one.id, line) for one in resolve(made) for line in secrets(one) if line in seen[one.id]}
+    seen = {
+        exercise.id: "\n".join(c.source for c in cells if c.id.startswith(f"{exercise.id}-"))
+        for exercise in resolve(made)
+    }
+    leaks = {
+        (exercise.id, line) for exercise in resolve(made) for line in secrets(exercise) if line in seen[exercise.id]
+    }
     assert not leaks
     assert "HIDDEN TESTS" not in release
 
@@ -187,9 +192,9 @@ def test_the_classs_seed_is_not_in_the_students_notebook(tmp_path: Path) -> None
 
 
 def test_the_instructors_notebook_has_everything() -> None:
-    found = exercises()
-    text = "\n".join(cell.source for cell in instructor_notebook(assignment(), found).cells)
-    for exercise in found:
+    chosen = exercises()
+    text = "\n".join(cell.source for cell in instructor_notebook(assignment(), chosen).cells)
+    for exercise in chosen:
         assert all(name in text for name in exercise.check_names)
         assert exercise.reference.strip() in text
         assert all(hint.text in text for hint in exercise.hints)
@@ -208,9 +213,9 @@ def test_the_instructors_notebook_shows_each_wrong_answer_as_an_edit(own: Path) 
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_every_code_cell_of_the_instructors_notebook_runs(which: int) -> None:
-    found = exercises()[which : which + 1]
+    chosen = exercises()[which : which + 1]
     namespace: dict[str, object] = {}
-    for cell in instructor_notebook(assignment(found[0].id), found).cells:
+    for cell in instructor_notebook(assignment(chosen[0].id), chosen).cells:
         if cell.cell_type == "code":
             exec(cell.source, namespace)
 
@@ -233,7 +238,7 @@ def test_public_checks_say_what_passed(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_a_refused_check_is_raised_with_its_misconception(capsys: pytest.CaptureFixture[str]) -> None:
     (exercise,) = exercises("p01-x3")
-    wrong = next(one for one in exercise.wrong if one.check == "test_offset")
+    wrong = next(answer for answer in exercise.wrong if answer.check == "test_offset")
     with pytest.raises(AssertionError, match="test_offset: the storage offset is missing"):
         ran(public_cell(exercise), wrong.source)
     out = capsys.readouterr().out
@@ -319,9 +324,9 @@ def stock(tmp_path_factory: pytest.TempPathFactory, own: Path) -> dict[str, dict
     """Scores by stock `nbgrader autograde`, with its own configuration, by student and grade cell."""
     course = tmp_path_factory.mktemp("stock") / "course"
     made = make(course, "p01-x3", "s04-x1", "own-x1", folders=(own,))
-    found = {exercise.id: exercise for exercise in resolve(made)}
-    right = {name: exercise.reference for name, exercise in found.items()}
-    wrong = {name: _refused_when_hidden(exercise) for name, exercise in found.items()}
+    by_id = {exercise.id: exercise for exercise in resolve(made)}
+    right = {name: exercise.reference for name, exercise in by_id.items()}
+    wrong = {name: _refused_when_hidden(exercise) for name, exercise in by_id.items()}
     (course / "nbgrader_config.py").unlink()
     for student, answers in {"right": right, "unsolved": {}, "wrong": wrong}.items():
         place = course / "submitted" / student / "hw1"

@@ -22,8 +22,8 @@ from torchbook_course.sandbox import Box, Ended, SandboxError
 def says(code: str, part: dict[str, Any] | None = None, box: Box = BOX) -> str:
     """What `found` is after code ran in a box."""
     checks = "def test_found(found):\n    raise AssertionError(str(found))\n"
-    given = exercise(checks, "found = 0\n", {}, seconds=60.0) | (part or {})
-    result = alone(given, code, box)
+    task = exercise(checks, "found = 0\n", {}, seconds=60.0) | (part or {})
+    result = alone(task, code, box)
     assert result["outcomes"], result
     return str(result["outcomes"][0]["message"] + result["detail"])
 
@@ -34,10 +34,10 @@ def says(code: str, part: dict[str, Any] | None = None, box: Box = BOX) -> str:
 @needs_box
 def test_the_box_has_no_privileges() -> None:
     code = "import os\nlines = open('/proc/self/status').read().splitlines()\nuid = os.getuid()\n"
-    found = says(
+    printed = says(
         code + "found = uid, [l.split()[1] for l in lines if l.startswith(('CapEff', 'NoNewPrivs', 'Seccomp:'))]"
     )
-    uid, values = eval(found)
+    uid, values = eval(printed)
     assert uid != 0
     assert values == ["0" * 16, "1", "2"]
 
@@ -45,9 +45,9 @@ def test_the_box_has_no_privileges() -> None:
 @needs_box
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's boxes have user ids of their own")
 def test_each_box_of_root_has_a_user_id_of_its_own() -> None:
-    found = {says("import os\nfound = os.getuid()") for _ in range(2)}
-    assert len(found) == 2
-    assert all(int(uid) > 10**9 for uid in found)
+    uids = {says("import os\nfound = os.getuid()") for _ in range(2)}
+    assert len(uids) == 2
+    assert all(int(uid) > 10**9 for uid in uids)
 
 
 @needs_box
@@ -138,17 +138,17 @@ def test_submissions_side_by_side_do_not_disturb_each_other() -> None:
     bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
     jobs = [job(bomb, seconds=20.0), job(REFERENCE, seconds=20.0), job(bomb, REFERENCE, seconds=20.0)]
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda one: evaluate.evaluate(one, BOX), jobs))
-    assert found[0]["0"]["state"] == "memory"
-    assert states(found[1]["0"]) == states(found[2]["1"]) == PASSED
+        results = list(pool.map(lambda submission: evaluate.evaluate(submission, BOX), jobs))
+    assert results[0]["0"]["state"] == "memory"
+    assert states(results[1]["0"]) == states(results[2]["1"]) == PASSED
 
 
 def test_exercises_behind_one_that_ended_the_box_get_a_new_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[list[str]] = []
+    batches: list[list[str]] = []
 
     def run(box: Box, payload: bytes, seconds: float, data: object) -> Ended:
         ids = [each["id"] for each in json.loads(payload)["exercises"]]
-        given.append(ids)
+        batches.append(ids)
         lines = [{"ready": True}] + [
             {"state": "time", "detail": name} for name in ids[: ids.index("1") if "1" in ids else 4]
         ]
@@ -157,9 +157,9 @@ def test_exercises_behind_one_that_ended_the_box_get_a_new_box(monkeypatch: pyte
 
     monkeypatch.setattr(sandbox, "run", run)
     part = exercise(code="", context="", expected={"replay": []})
-    found = evaluate.evaluate({"exercises": [part | {"id": str(n)} for n in range(4)]}, BOX)
-    assert given == [["0", "1", "2", "3"], ["2", "3"]]
-    assert {name: result["state"] for name, result in found.items()} == {
+    results = evaluate.evaluate({"exercises": [part | {"id": str(n)} for n in range(4)]}, BOX)
+    assert batches == [["0", "1", "2", "3"], ["2", "3"]]
+    assert {name: result["state"] for name, result in results.items()} == {
         "0": "time",
         "1": "memory",
         "2": "time",
@@ -181,7 +181,7 @@ def test_what_is_no_result_is_not_taken_for_one(message: dict[str, object]) -> N
 
 
 def test_outcomes_that_no_check_has_are_left_out() -> None:
-    said = [
+    claimed = [
         {"name": "test_double", "state": "refused", "message": "x" * 10**5},
         {"name": "test_double", "state": "passed", "message": ""},
         {"name": "test_other", "state": "passed", "message": ""},
@@ -189,8 +189,10 @@ def test_outcomes_that_no_check_has_are_left_out() -> None:
         {"name": ["test_every"], "state": "passed", "message": ""},
         "test_every",
     ]
-    found = evaluate._result({"state": "ok", "detail": "", "outcomes": said}, NAMES)["outcomes"]
-    assert [(one["name"], one["state"], len(one["message"])) for one in found] == [("test_double", "refused", 2000)]
+    kept = evaluate._result({"state": "ok", "detail": "", "outcomes": claimed}, NAMES)["outcomes"]
+    assert [(outcome["name"], outcome["state"], len(outcome["message"])) for outcome in kept] == [
+        ("test_double", "refused", 2000)
+    ]
 
 
 # How it ends.
@@ -227,9 +229,9 @@ def test_nothing_lives_on_when_the_grader_is_killed(tmp_path: Path) -> None:
 
 def _until_started(mark: str, grader: subprocess.Popen[bytes]) -> list[psutil.Process]:
     while grader.poll() is None:
-        found = [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())]
-        if found:
-            return found
+        processes = [process for process in psutil.process_iter(["cmdline"]) if mark in (process.info["cmdline"] or ())]
+        if processes:
+            return processes
     raise AssertionError(f"the grader ended with {grader.returncode}")
 
 
@@ -238,7 +240,7 @@ def _endless() -> dict[str, Any]:
 
 
 def _boxes() -> set[int]:
-    return {one.pid for one in psutil.Process().children(recursive=True)}
+    return {child.pid for child in psutil.Process().children(recursive=True)}
 
 
 # Where there is none.
@@ -326,8 +328,10 @@ def test_unsafe_boxes_leave_no_process_in_their_group() -> None:
     code = f"import os, time\nif not os.fork():\n    time.sleep(300)\n{REFERENCE}"
     assert states(alone(exercise(), code, UNSAFE)) == PASSED
     ours = str(sandbox._stage())  # which is on the command line of an unsafe runner
-    found = [one for one in psutil.process_iter(["cmdline"]) if ours in " ".join(one.info["cmdline"] or ())]
-    assert psutil.wait_procs(found, timeout=30)[1] == []
+    processes = [
+        process for process in psutil.process_iter(["cmdline"]) if ours in " ".join(process.info["cmdline"] or ())
+    ]
+    assert psutil.wait_procs(processes, timeout=30)[1] == []
 
 
 @needs_box

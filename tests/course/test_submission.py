@@ -35,7 +35,7 @@ def context(cells: list[Cell]) -> dict[str, object]:
     return {name: value for name, value in names.items() if name != "__builtins__"}
 
 
-def said(cells: list[Cell]) -> str:
+def repair_text(cells: list[Cell]) -> str:
     return "\n".join(f"{repair.exercise}: {repair.what}" for repair in extract(cells, STUBS).repairs)
 
 
@@ -128,18 +128,18 @@ def test_an_answer_is_found_by_its_grade_id() -> None:
 def test_an_answer_is_found_by_its_first_line() -> None:
     cells = [solved("p01-x3", "def place(x):\n    return x", named=False)]
     assert "return x" in answer(cells).code
-    assert "p01-x3: nbgrader's metadata are gone" in said(cells)
+    assert "p01-x3: nbgrader's metadata are gone" in repair_text(cells)
 
 
 def test_an_untouched_notebook_needs_no_repair_but_for_what_is_gone() -> None:
     cells = [Cell("code", STUBS["p01-x3"], "p01-x3-solution")]
-    assert said(cells) == "p01-x4: the cell of the answer is gone; the exercise counts as unsolved"
+    assert repair_text(cells) == "p01-x4: the cell of the answer is gone; the exercise counts as unsolved"
 
 
 def test_the_last_of_several_answers_counts() -> None:
     cells = [solved("p01-x3", "def place(x):\n    return 1"), solved("p01-x3", "def place(x):\n    return 2")]
     assert "return 2" in answer(cells).code
-    assert "2 cells answer it" in said(cells)
+    assert "2 cells answer it" in repair_text(cells)
 
 
 def test_an_untouched_copy_does_not_count_as_the_last_answer() -> None:
@@ -149,9 +149,9 @@ def test_an_untouched_copy_does_not_count_as_the_last_answer() -> None:
 
 def test_a_cell_that_was_split_keeps_both_halves() -> None:
     halves = [solved("p01-x3", "def place(x):\n    return 1"), Cell("code", "def twice(x): ...", "p01-x3-solution")]
-    found = answer(halves)
-    assert "def twice" in found.code
-    assert "def place" in found.context
+    joined = answer(halves)
+    assert "def twice" in joined.code
+    assert "def place" in joined.context
 
 
 def test_the_marker_counts_more_than_a_copied_grade_id() -> None:
@@ -163,13 +163,13 @@ def test_the_marker_counts_more_than_a_copied_grade_id() -> None:
 def test_a_cell_turned_into_text_is_still_the_answer() -> None:
     cells = [solved("p01-x3", "def place(x):\n    return 1", kind="markdown")]
     assert "return 1" in answer(cells).code
-    assert "had become a markdown cell" in said(cells)
+    assert "had become a markdown cell" in repair_text(cells)
 
 
 def test_an_endless_cell_is_not_graded() -> None:
     cells = [solved("p01-x3", "x = 1\n" * 20_000)]
     assert "p01-x3" not in extract(cells, STUBS).answers
-    assert "64000 characters" in said(cells)
+    assert "64000 characters" in repair_text(cells)
 
 
 # The context.
@@ -185,9 +185,9 @@ def test_what_fails_in_the_context_stops_nothing_else() -> None:
         Cell("code", "from google.colab import drive\n@nowhere\ndef f(): ...\ndef helper(x):\n    '''Says\nit.'''"),
         solved("p01-x3", "place = helper"),
     ]
-    found = context(cells)
-    assert list(found) == ["helper"]
-    assert found["helper"].__doc__ == "Says\nit."
+    namespace = context(cells)
+    assert list(namespace) == ["helper"]
+    assert namespace["helper"].__doc__ == "Says\nit."
 
 
 def test_a_helper_below_fills_a_gap_and_no_more() -> None:
@@ -254,13 +254,13 @@ def test_experiments_are_left_out(left_out: str) -> None:
 
 def test_ipythons_syntax_is_taken_out_and_lines_stay_where_they_are() -> None:
     source = "%matplotlib inline\n!pip install x\nfiles = !ls\ndef place(x):\n    %timeit x\n    return x\nplace?"
-    found = answer([Cell("code", source, "p01-x3-solution")]).code
-    assert found == "pass\npass\nfiles = None\ndef place(x):\n    pass\n    return x\npass\n"
+    cleaned = answer([Cell("code", source, "p01-x3-solution")]).code
+    assert cleaned == "pass\npass\nfiles = None\ndef place(x):\n    pass\n    return x\npass\n"
 
 
 def test_a_timed_cell_is_still_an_answer() -> None:
-    found = answer([Cell("code", "%%time\n# exercise p01-x3 (keep this line)\ndef place(x): ...")])
-    assert found.code.splitlines()[2] == "def place(x): ..."
+    timed = answer([Cell("code", "%%time\n# exercise p01-x3 (keep this line)\ndef place(x): ...")])
+    assert timed.code.splitlines()[2] == "def place(x): ..."
 
 
 def test_a_cell_in_another_language_defines_nothing() -> None:
@@ -276,7 +276,7 @@ def test_the_learners_own_get_ipython_is_not_taken_out() -> None:
 def test_endless_magics_are_given_up() -> None:
     cells = [Cell("code", "%time 1\n" * 5_000, "p01-x3-solution")]
     assert "%time 1" in answer(cells).code
-    assert "200 lines of IPython" in said(cells)
+    assert "200 lines of IPython" in repair_text(cells)
 
 
 # What nbgrader gets.

@@ -141,19 +141,19 @@ def test_a_read_only_folder_falls_back_to_the_users_cache(
     tmp_path: Path, own: Path, use, mirror, monkeypatch: pytest.MonkeyPatch
 ):
     use(f"{mirror.url}/a/")
-    given = tmp_path / "given"
-    given.mkdir()
-    given.chmod(0o555)
+    folder = tmp_path / "given"
+    folder.mkdir()
+    folder.chmod(0o555)
     temporary = cache.tempfile.TemporaryFile
 
     def refuse(dir: Path):  # the superuser may write in spite of the mode
-        if dir == given:
+        if dir == folder:
             raise PermissionError(13, "Permission denied")
         return temporary(dir=dir)
 
     monkeypatch.setattr(cache.tempfile, "TemporaryFile", refuse)
-    assert data.prepare(root=given).path == own / "FashionMNIST" / "raw"
-    assert list(given.iterdir()) == []
+    assert data.prepare(root=folder).path == own / "FashionMNIST" / "raw"
+    assert list(folder.iterdir()) == []
 
 
 def test_a_full_disk_leaves_no_part(own: Path, use, mirror, monkeypatch: pytest.MonkeyPatch):

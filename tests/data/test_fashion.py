@@ -26,7 +26,7 @@ def real_folder(repo: Path) -> Path:
 
 
 @pytest.fixture
-def said() -> None:
+def cleared_notices() -> None:
     data.say.cache_clear()
 
 
@@ -92,7 +92,9 @@ def test_its_text_is_the_same_on_every_machine(tmp_path: Path, use):
     assert str(tmp_path) not in repr(data.fashion_mnist(True, root=fill(tmp_path / "given")))
 
 
-def test_without_mirrors_the_stand_in_comes_with_a_notice(use, mirror, said, capsys: pytest.CaptureFixture[str]):
+def test_without_mirrors_the_stand_in_comes_with_a_notice(
+    use, mirror, cleared_notices, capsys: pytest.CaptureFixture[str]
+):
     use(f"{mirror.url}/a/")
     mirror.answers["/a/"] = ["status 500 always"]
     train = data.fashion_mnist(train=True)
@@ -103,7 +105,7 @@ def test_without_mirrors_the_stand_in_comes_with_a_notice(use, mirror, said, cap
     assert capsys.readouterr().out == train.source.note + "\n"
 
 
-def test_the_stand_in_is_explained_once(use, said, capsys: pytest.CaptureFixture[str]):
+def test_the_stand_in_is_explained_once(use, cleared_notices, capsys: pytest.CaptureFixture[str]):
     use()
     data.fashion_mnist(True, download=False)
     data.fashion_mnist(False, download=False)

@@ -31,11 +31,11 @@ _LISTED = pydantic.TypeAdapter(list[Matrix])
 def cases_of(base: Exercise) -> dict[str, Case]:
     """The exercise itself, its variants, and for a quiz the form that a class gets, by name."""
     name = base.contract.id
-    found = {name: Case(base, SEEDS)}
-    found |= {f"{name}-{v}": Case(base.variant(v), SEEDS, published=base.reference) for v in base.variants}
+    cases = {name: Case(base, SEEDS)}
+    cases |= {f"{name}-{v}": Case(base.variant(v), SEEDS, published=base.reference) for v in base.variants}
     if base.contract.kind == "quiz":
-        found[f"{name}-class"] = Case(base.in_class(random.Random(1)), SEEDS)
-    return found
+        cases[f"{name}-class"] = Case(base.in_class(random.Random(1)), SEEDS)
+    return cases
 
 
 CASES = {name: case for base in shelf.shelf().values() for name, case in cases_of(base).items()}
@@ -70,19 +70,19 @@ def matrix_of(name: str, folder: Path) -> Matrix:
 def _matrices(group: str, folder: Path) -> dict[str, Matrix]:
     names = _groups()[group]
 
-    def found() -> bytes:
+    def content() -> bytes:
         return _LISTED.dump_json(matrices.of([CASES[name] for name in names], BOX, Store.default()))
 
-    listed = _LISTED.validate_json(once(folder / f"matrices-{group}.json", found))
+    listed = _LISTED.validate_json(once(folder / f"matrices-{group}.json", content))
     return dict(zip(names, listed, strict=True))
 
 
-def once(file: Path, found: Callable[[], bytes]) -> bytes:
+def once(file: Path, content: Callable[[], bytes]) -> bytes:
     """The content of a file that the first process which asks for it writes, while others wait."""
     with filelock.FileLock(file.with_suffix(".lock")):
         if not file.exists():
             part = file.with_suffix(".part")
-            part.write_bytes(found())
+            part.write_bytes(content())
             part.replace(file)
         return file.read_bytes()
 
@@ -104,7 +104,7 @@ def _graded(group: str, folder: Path) -> dict[str, Graded]:
     keys = {name: replace(matrices.key(CASES[name], BOX), kind=KIND) for name in names}
     store = Store.default()
 
-    def found() -> bytes:
+    def content() -> bytes:
         kept = {name: store.get(keys[name]) for name in names}
         missing = [name for name in names if kept[name] is None]
         fresh = _evaluated({name: matrix_of(name, folder) for name in missing})
@@ -113,7 +113,7 @@ def _graded(group: str, folder: Path) -> dict[str, Graded]:
                 store.put(keys[name], results)
         return json.dumps({name: fresh.get(name, kept[name]) for name in names}).encode()
 
-    return dict(json.loads(once(folder / f"graded-{group}.json", found)))
+    return dict(json.loads(once(folder / f"graded-{group}.json", content)))
 
 
 def _evaluated(seen: dict[str, Matrix]) -> dict[str, Graded]:
@@ -165,9 +165,9 @@ def undetected(exercise: str) -> list[str]:
     """
     base = shelf.find(exercise)
     mutants = [Case(emptied(base, check), SEEDS[:1]) for check in base.check_names]
-    found = matrices.of(mutants, BOX, None)
+    mutant_matrices = matrices.of(mutants, BOX, None)
     return [
         check
-        for check, matrix in zip(base.check_names, found, strict=True)
+        for check, matrix in zip(base.check_names, mutant_matrices, strict=True)
         if not any(check in fault.text for fault in matrices.faults(matrix, PATIENCE))
     ]

@@ -18,22 +18,22 @@ from torchbook.practice.quiz import Question
 
 
 def question(name: str) -> Question:
-    return next(one for one in shelf.find("p00-x1").contract.questions if one.name == name)
+    return next(candidate for candidate in shelf.find("p00-x1").contract.questions if candidate.name == name)
 
 
 def right(name: str) -> str:
     """The right option, or the example of a short answer."""
-    found = question(name)
-    return next((option.text for option in found.options if option.right), found.example)
+    asked = question(name)
+    return next((option.text for option in asked.options if option.right), asked.example)
 
 
 def test_made() -> None:
     class C:
-        def __new__(cls, given: int) -> C | None:
-            assert given == 1
+        def __new__(cls, argument: int) -> C | None:
+            assert argument == 1
             return None
 
-        def __init__(self, given: int) -> None:
+        def __init__(self, argument: int) -> None:
             raise AssertionError("not reached: `__new__` returned no C")
 
     assert C(1) is None
@@ -173,8 +173,8 @@ def test_redirect(tmp_path: Path, both: str, where: str) -> None:
     (tmp_path / "train.py").write_text("raise RuntimeError('diverged')")
     line = f'"{sys.executable}" train.py > log.txt{both}'
     done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
-    said = {"screen": done.stderr, "log": (tmp_path / "log.txt").read_text()}
-    assert [name for name, text in said.items() if "diverged" in text] == [where]
+    outputs = {"screen": done.stderr, "log": (tmp_path / "log.txt").read_text()}
+    assert [name for name, text in outputs.items() if "diverged" in text] == [where]
     assert right("redirect") == "On the screen"
 
 

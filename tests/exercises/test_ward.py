@@ -41,13 +41,13 @@ def body(source: str) -> dict[str, str]:
 
 
 def wrong(case: Case, name: str) -> Wrong:
-    return next(one for one in case.exercise.wrong if one.name == name)
+    return next(answer for answer in case.exercise.wrong if answer.name == name)
 
 
 def test_patients_are_numbered_and_no_disease_is_in_two() -> None:
     assert {case.exercise.contract.id for case in PATIENTS} == {f"ward-x{n}" for n in range(1, 15)}
-    found = [disease_of(case.exercise.reference) for case in PATIENTS]
-    assert len(set(found)) == len(found)
+    diseases = [disease_of(case.exercise.reference) for case in PATIENTS]
+    assert len(set(diseases)) == len(diseases)
 
 
 @EVERY
@@ -88,9 +88,9 @@ def test_every_other_diagnosis_is_refused_without_the_right_one(case: Case) -> N
     bench = harness.Bench(case.exercise.checks, case.exercise.reference)
     for name in DISEASES:
         learner = vars(harness.load("", "learner")) | {"diagnosis": lambda name=name: name}
-        (said,) = bench.run(learner, seed=0, source="", only=("test_diagnosis",), seconds=5)
-        assert said.state == ("passed" if name == right else "refused")
-        assert right not in said.message or right in name
+        (outcome,) = bench.run(learner, seed=0, source="", only=("test_diagnosis",), seconds=5)
+        assert outcome.state == ("passed" if name == right else "refused")
+        assert right not in outcome.message or right in name
 
 
 @EVERY

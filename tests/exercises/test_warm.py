@@ -78,14 +78,14 @@ def alive(pid: int) -> bool:
 
 
 def test_nothing_is_left_of_a_group(tmp_path: Path) -> None:
-    script, said = tmp_path / "script.py", tmp_path / "said"
-    text = f"import os, time\nos.fork()\nopen({str(said)!r}, 'a').write(f'{{os.getpid()}}\\n')\ntime.sleep(600)"
+    script, pid_file = tmp_path / "script.py", tmp_path / "said"
+    text = f"import os, time\nos.fork()\nopen({str(pid_file)!r}, 'a').write(f'{{os.getpid()}}\\n')\ntime.sleep(600)"
     script.write_text(text, encoding="utf-8")
     with warm.processes(), started([[sys.executable, str(script)]], [on_loopback()], tmp_path):
         end = time.monotonic() + 60
-        while time.monotonic() < end and (not said.exists() or said.read_text().count("\n") < 2):
+        while time.monotonic() < end and (not pid_file.exists() or pid_file.read_text().count("\n") < 2):
             time.sleep(0.05)
-        pids = [int(line) for line in said.read_text().split()]
+        pids = [int(line) for line in pid_file.read_text().split()]
         assert [alive(pid) for pid in pids] == [True, True]
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.05)

@@ -22,7 +22,7 @@ def case_every_check_of_the_benchmark_is_right() -> None:
 
     checked = list(bench.check(torch.device("cpu")))
     assert len(checked) > 50
-    assert [one.name for one in checked if not one.right] == []
+    assert [row.name for row in checked if not row.right] == []
 
 
 def case_counting_tells_bytes_products_and_tensors() -> None:
@@ -94,8 +94,8 @@ def case_benchmark_measures_with_at_least_twenty_runs() -> None:
 def case_races_cover_the_targets() -> None:
     from torchbook.kernels import bench
 
-    one = torch.randn(1, dtype=torch.bfloat16)
-    with patch.object(torch, "randn", lambda shape, device: one.expand(shape)):  # no memory
+    scalar = torch.randn(1, dtype=torch.bfloat16)
+    with patch.object(torch, "randn", lambda shape, device: scalar.expand(shape)):  # no memory
         targets = {name: target for name, *_, target in bench.races(torch.device("cpu"))}
     assert [target for name, target in targets.items() if name.startswith("softmax")] == [1.0, 1.0]
     assert targets["matmul 4096³, bfloat16"] == 0.85
@@ -223,15 +223,15 @@ def case_wrong_operands_are_refused() -> None:
 def main() -> None:
     """Run all cases; one JSON object at the end."""
     torch.manual_seed(0)
-    told = {}
+    tracebacks = {}
     for name, case in list(globals().items()):
         if name.startswith("case_"):
             try:
                 case()
-                told[name] = ""
+                tracebacks[name] = ""
             except Exception:
-                told[name] = traceback.format_exc()
-    print(json.dumps(told))
+                tracebacks[name] = traceback.format_exc()
+    print(json.dumps(tracebacks))
 
 
 if __name__ == "__main__":

@@ -20,13 +20,13 @@ _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": ""}  # also on a GPU machine; the benchm
 def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """What `python -m module …` or `python -c code` says in the repository, without a GPU."""
     with tempfile.TemporaryDirectory() as folder:
-        said = [str(Path(folder, name)) for name in ("output", "errors")]
+        paths = [str(Path(folder, name)) for name in ("output", "errors")]
         server = _server()
         assert server.stdin
         assert server.stdout
-        print(json.dumps([arguments, environment, said]), file=server.stdin, flush=True)
+        print(json.dumps([arguments, environment, paths]), file=server.stdin, flush=True)
         status = int(server.stdout.readline())
-        return subprocess.CompletedProcess(arguments, status, *(Path(path).read_text() for path in said))
+        return subprocess.CompletedProcess(arguments, status, *(Path(path).read_text() for path in paths))
 
 
 @functools.cache
@@ -48,8 +48,8 @@ def main() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def _become(arguments: list[str], environment: dict[str, str], said: list[str]) -> None:
-    for descriptor, path in enumerate(said, start=1):
+def _become(arguments: list[str], environment: dict[str, str], paths: list[str]) -> None:
+    for descriptor, path in enumerate(paths, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
     os.environ.update(environment)
     option, what, *sys.argv[1:] = arguments

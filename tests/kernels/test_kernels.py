@@ -17,7 +17,7 @@ NAMES = [name for name in vars(cases) if name.startswith("case_")]
 
 
 @functools.cache
-def told() -> dict[str, str]:
+def tracebacks() -> dict[str, str]:
     done = python("-m", "tests.kernels.cases")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -25,7 +25,7 @@ def told() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_interpreted(name: str) -> None:
-    assert told()[name] == ""
+    assert tracebacks()[name] == ""
 
 
 @functools.cache

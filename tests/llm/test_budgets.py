@@ -75,8 +75,8 @@ def test_state_of_every_method(name: str) -> None:
         "4 bit": of["matrices"] / 2 + 4 * of["matrices"] / 64 + 2 * rest,
     }
     for method, choices in METHODS.items():
-        told = budget(name, **choices)
-        state = told.weights + told.gradients + told.optimizer + told.master
+        estimate = budget(name, **choices)
+        state = estimate.weights + estimate.gradients + estimate.optimizer + estimate.master
         assert state == pytest.approx(expected[method], rel=1e-12), method
 
 
@@ -85,9 +85,9 @@ def test_cache_and_checkpoints_of_a_row(name: str) -> None:
     m = memory.model_of(name)
     cache = budget(name, mode="infer", precision="bf16", batch=4, seq=8192).cache
     assert cache == 2 * 2 * m.layers * m.kv_heads * (m.hidden // m.heads) * 4 * 8192
-    told = memory.activations(m, 1, 4096, "bf16", checkpoint=True)
+    estimate = memory.activations(m, 1, 4096, "bf16", checkpoint=True)
     inputs = 2 * m.layers * m.hidden * 4096
-    assert inputs < told < inputs + 45 * 4096 * (m.hidden + m.ffn)
+    assert inputs < estimate < inputs + 45 * 4096 * (m.hidden + m.ffn)
 
 
 # Numbers of GPUs
@@ -99,14 +99,14 @@ def test_smallest_number_of_gpus(name: str, method: str) -> None:
     choices = {**METHODS[method], "batch": 1, "seq": 4096, "checkpoint": True}
     for memory_gb in (24, 80):
         limit = 0.9 * memory_gb * 1e9
-        found = gpus_needed(name, memory_gb=memory_gb, **choices)
+        gpus = gpus_needed(name, memory_gb=memory_gb, **choices)
         zero = 0 if choices.get("mode") == "infer" else 3
-        total = {k: budget(name, **choices, zero=zero, gpus=k).total for k in (found or 65_536, (found or 3) - 1) if k}
-        if found is None:
+        total = {k: budget(name, **choices, zero=zero, gpus=k).total for k in (gpus or 65_536, (gpus or 3) - 1) if k}
+        if gpus is None:
             assert total[65_536] > limit
         else:
-            assert total[found] <= limit
-            assert found == 1 or total[found - 1] > limit
+            assert total[gpus] <= limit
+            assert gpus == 1 or total[gpus - 1] > limit
 
 
 def test_smallest_number_by_trying_all() -> None:
@@ -151,11 +151,11 @@ def test_training_state_is_what_torch_allocates() -> None:
         optimizer = torch.optim.AdamW(net.parameters())
         net(torch.zeros(1, 8, dtype=torch.long)).sum().backward()
         optimizer.step()
-        told = budget(SMALL, precision=precision)
-        assert told.weights == sum(p.nbytes for p in net.parameters())
-        assert told.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
+        estimate = budget(SMALL, precision=precision)
+        assert estimate.weights == sum(p.nbytes for p in net.parameters())
+        assert estimate.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
         moments = [t for state in optimizer.state.values() for t in state.values() if t.ndim]
-        assert told.optimizer == sum(t.nbytes for t in moments)
+        assert estimate.optimizer == sum(t.nbytes for t in moments)
 
 
 class Adapted(nn.Module):
@@ -187,12 +187,12 @@ def test_state_of_lora_is_what_torch_allocates() -> None:
     optimizer = torch.optim.AdamW(train)
     net(torch.zeros(1, 8, dtype=torch.long)).float().sum().backward()
     optimizer.step()
-    told = budget(SMALL, mode="lora", precision="bf16", rank=4)
-    assert told.trained == sum(p.numel() for p in train)
-    assert told.weights == sum(p.nbytes for p in net.parameters())
-    assert told.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
+    estimate = budget(SMALL, mode="lora", precision="bf16", rank=4)
+    assert estimate.trained == sum(p.numel() for p in train)
+    assert estimate.weights == sum(p.nbytes for p in net.parameters())
+    assert estimate.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
     moments = [t for state in optimizer.state.values() for t in state.values() if t.ndim]
-    assert told.optimizer == sum(t.nbytes for t in moments)
+    assert estimate.optimizer == sum(t.nbytes for t in moments)
 
 
 def test_four_bit_weights_of_bitsandbytes() -> None:

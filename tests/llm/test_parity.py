@@ -156,9 +156,9 @@ def some_ids(batch: int = 3, length: int = 17, seed: int = 1) -> Tensor:
     return torch.randint(V, (batch, length), generator=torch.Generator().manual_seed(seed))
 
 
-def assert_equal(found: Tensor, wanted: Tensor) -> None:
+def assert_equal(actual: Tensor, wanted: Tensor) -> None:
     assert wanted.std() > 0.1  # nothing is proved by logits that are all alike
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(actual, wanted, rtol=1e-4, atol=1e-4)
 
 
 @dataclass
@@ -225,11 +225,11 @@ def test_padding_on_the_left(make: Make, config: Config) -> None:
     positions = (real.long().cumsum(-1) - 1).clamp(min=0)
     causal = torch.ones(12, 12, dtype=torch.bool).tril()
     mask = (causal & real[:, None, :])[:, None] | torch.eye(12, dtype=torch.bool)
-    found = ours(ids, positions=positions, mask=mask)
+    logits = ours(ids, positions=positions, mask=mask)
     wanted = theirs(ids, attention_mask=real.long(), position_ids=positions).logits
-    assert_equal(found[real], wanted[real])
+    assert_equal(logits[real], wanted[real])
     for row, skip in enumerate(padded.tolist()):  # and what is padded is as if it were alone
-        assert_equal(found[row, skip:], ours(ids[row : row + 1, skip:])[0])
+        assert_equal(logits[row, skip:], ours(ids[row : row + 1, skip:])[0])
 
 
 @BOTH
@@ -250,13 +250,13 @@ def test_packed_sequences_do_not_see_each_other(make: Make, config: Config) -> N
 def test_a_cache_changes_nothing(make: Make, config: Config, pieces: tuple[int, ...]) -> None:
     theirs, ours = make(config)
     ids = some_ids(2, 16)
-    cache, found = ListCache(config.layers), []
+    cache, parts = ListCache(config.layers), []
     for piece in ids.split(pieces, dim=1):
-        found.append(ours(piece, cache=cache))
+        parts.append(ours(piece, cache=cache))
     assert cache.length == 16
     assert cache.kept[0][0].shape == (2, config.key_heads, 16, config.head_dim)
-    assert_equal(torch.cat(found, dim=1), ours(ids))
-    assert_equal(torch.cat(found, dim=1), theirs(ids).logits)
+    assert_equal(torch.cat(parts, dim=1), ours(ids))
+    assert_equal(torch.cat(parts, dim=1), theirs(ids).logits)
 
 
 @BOTH
@@ -267,13 +267,13 @@ def test_a_cache_with_padding(make: Make, config: Config) -> None:
     real[1, :4] = False
     positions = (real.long().cumsum(-1) - 1).clamp(min=0)
     visible = torch.ones(10, 10, dtype=torch.bool).tril() & real[:, None, None, :] | torch.eye(10, dtype=torch.bool)
-    cache, found = ListCache(config.layers), []
+    cache, parts = ListCache(config.layers), []
     for start, stop in ((0, 6), (6, 7), (7, 10)):
         rows = slice(start, stop)
         now = visible[:, :, rows, :stop]
-        found.append(ours(ids[:, rows], positions=positions[:, rows], mask=now, cache=cache))
+        parts.append(ours(ids[:, rows], positions=positions[:, rows], mask=now, cache=cache))
     wanted = theirs(ids, attention_mask=real.long(), position_ids=positions).logits
-    assert_equal(torch.cat(found, dim=1)[real], wanted[real])
+    assert_equal(torch.cat(parts, dim=1)[real], wanted[real])
 
 
 @torch.no_grad()

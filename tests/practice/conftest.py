@@ -140,7 +140,7 @@ def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "data" / "progress.json"
     monkeypatch.setenv("TORCHBOOK_PROGRESS", str(file))
     monkeypatch.delenv(shelf.ROOTS, raising=False)
-    monkeypatch.setattr(learner, "_told", type(learner._told)())
+    monkeypatch.setattr(learner, "_shown_notes", type(learner._shown_notes)())
     return file
 
 

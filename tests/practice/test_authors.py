@@ -109,7 +109,7 @@ def test_a_new_exercise_can_be_found_at_once(own: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "complaint"),
     [
         (("own", "7", "A sum"), "'own-7' is no id; write chapter and number as in: p02 x7"),
         (("own", "x7", "?"), "no folder can be named after the title '?'; write it with letters"),
@@ -117,10 +117,10 @@ def test_a_new_exercise_can_be_found_at_once(own: Path) -> None:
     ],
     ids=["id", "title", "taken"],
 )
-def test_what_cannot_be_laid_out_is_said_and_not_begun(own: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_laid_out_is_said_and_not_begun(own: Path, arguments: tuple[str, ...], complaint: str) -> None:
     result = call("new", *arguments, "--folder", own)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert complaint in result.stderr
     assert list(own.iterdir()) == []
 
 

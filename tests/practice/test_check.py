@@ -356,16 +356,16 @@ def test_one_hint_is_shown_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert progress.read()[0]["p09-x1"].hints == [1]
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (("p09-x1", 3), "p09-x1 has no hint 3; there are 1 to 2"),
     (("p09-x1", 0), "p09-x1 has no hint 0"),
     (("p09-x11",), "no exercise 'p09-x11'; did you mean p09-x1"),
 ])  # fmt: skip
 def test_a_hint_that_is_not_there_is_a_sentence(
-    arguments: tuple[Any, ...], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[Any, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     practice.hint(*arguments)
-    assert capsys.readouterr().out.startswith(said)
+    assert capsys.readouterr().out.startswith(message)
 
 
 def test_the_solution_is_shown_without_marks_and_that_is_kept(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,14 +72,14 @@ def test_a_syntax_error_is_said(file: Path) -> None:
     assert "line 1" in result.output
 
 
-@pytest.mark.parametrize(("body", "said"), [
+@pytest.mark.parametrize(("body", "reason"), [
     ("import ctypes; ctypes.string_at(0)", "your code crashed Python (Segmentation fault)"),
     ("import os; os._exit(0)", "your code ended Python (exit status 0)"),
 ])  # fmt: skip
-def test_code_that_ends_python_is_said(file: Path, body: str, said: str) -> None:
+def test_code_that_ends_python_is_said(file: Path, body: str, reason: str) -> None:
     result = check(file, f"def add(a, b):\n    {body}\n")
     assert result.exit_code == 1
-    assert f"p09-x1 A sum: no result, {said}" in result.output
+    assert f"p09-x1 A sum: no result, {reason}" in result.output
 
 
 def test_an_endless_loop_in_a_function_is_stopped(file: Path) -> None:
@@ -185,19 +185,19 @@ def test_source_of_a_notebook_is_found(file: Path, write: Write) -> None:
 # What cannot be checked.
 
 
-@pytest.mark.parametrize(("name", "content", "said"), [
+@pytest.mark.parametrize(("name", "content", "complaint"), [
     ("absent.py", None, "absent.py: No such file or directory"),
     ("my.txt", b"", "neither a Python file (.py) nor a notebook (.ipynb)"),
     ("latin.py", b"# \xe4", "latin.py: 'utf-8' codec can't decode"),
     ("old.ipynb", b'{"worksheets": []}', "not a notebook of format 4"),
     ("half.ipynb", b'{"cells"', "not a notebook of format 4"),
 ])  # fmt: skip
-def test_a_file_that_is_none_is_status_2(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
+def test_a_file_that_is_none_is_status_2(tmp_path: Path, name: str, content: bytes | None, complaint: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     result = call("check", "p09-x1", tmp_path / name)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert complaint in result.stderr
 
 
 def test_an_unknown_exercise_is_status_2(file: Path) -> None:

@@ -105,6 +105,6 @@ def test_without_a_clone_there_is_no_wheel(tmp_path: Path) -> None:
 def test_what_hatchling_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pyproject.toml").touch()
     failed = subprocess.CompletedProcess([], 1, "", "no such backend")
-    monkeypatch.setattr(bundle.subprocess, "run", lambda *given, **named: failed)
+    monkeypatch.setattr(bundle.subprocess, "run", lambda *arguments, **named: failed)
     with pytest.raises(ShipError, match="hatchling builds no wheel: no such backend"):
         bundle.wheel(tmp_path, tmp_path)

@@ -30,8 +30,8 @@ HERE = Environment(Path(sys.prefix))  # no test installs anything: the chapters 
 FUTURE, PAST = datetime.date(2999, 1, 1), datetime.date(2001, 1, 1)
 
 
-def in_environment(book: Book, *given: Skip, unfit: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return drift.in_environment(book.root, chapters(book.root), HERE, Wanted(), How(jobs=1), given, unfit)
+def in_environment(book: Book, *entries: Skip, unfit: Mapping[str, str] | None = None) -> dict[str, Any]:
+    return drift.in_environment(book.root, chapters(book.root), HERE, Wanted(), How(jobs=1), entries, unfit)
 
 
 def skip(expires: datetime.date, **versions: str) -> Skip:
@@ -71,7 +71,7 @@ OURS = "torchbook/llm/model.py:12: FutureWarning: use the other"
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         (nbformat.v4.new_output("stream", name="stderr", text=f"site-packages/{OURS}\n  old()\n"), OURS),
         (nbformat.v4.new_output("error", ename="FutureWarning", evalue="gone"), "FutureWarning: gone"),
@@ -80,7 +80,7 @@ OURS = "torchbook/llm/model.py:12: FutureWarning: use the other"
     ],
     ids=["in the book's package", "in a cell that may raise", "in a library", "another error"],
 )
-def test_deprecations_that_end_no_run_count(book: Book, output: Any, said: str) -> None:
+def test_deprecations_that_end_no_run_count(book: Book, output: Any, message: str) -> None:
     book.chapter("one", cell("1"))
     (chapter,) = chapters(book.root)
     done = nbformat.v4.new_notebook(cells=chapter.code_cells)
@@ -88,7 +88,7 @@ def test_deprecations_that_end_no_run_count(book: Book, output: Any, said: str) 
     chapter.executed.parent.mkdir(parents=True)
     nbformat.write(done, chapter.executed)
     failure = inside.deprecated(chapter)
-    assert str(failure or "") == (f"book/one.md:22: cell 2: {said}" if said else "")
+    assert str(failure or "") == (f"book/one.md:22: cell 2: {message}" if message else "")
 
 
 def test_what_lacks_a_package_is_not_run(book: Book) -> None:
@@ -120,10 +120,10 @@ def test_a_skip_leaves_out_until_its_day(book: Book) -> None:
     ids=["passes", "fails", "lacking"],
 )
 def test_an_expired_skip_is_a_failure_that_says_so(row: dict[str, Any] | None, end: str) -> None:
-    said = drift._expired("one", skip(PAST), row)
-    assert (said["status"], said["file"], said["line"]) == ("failed", "_drift.yml", 4)
-    assert said["error"].startswith("the skip of one expired on 2001-01-01 (its library has no release yet): ")
-    assert said["error"].endswith(end)
+    failure = drift._expired("one", skip(PAST), row)
+    assert (failure["status"], failure["file"], failure["line"]) == ("failed", "_drift.yml", 4)
+    assert failure["error"].startswith("the skip of one expired on 2001-01-01 (its library has no release yet): ")
+    assert failure["error"].endswith(end)
 
 
 @pytest.mark.parametrize(
@@ -145,15 +145,15 @@ SKIP = "- chapter: one\n  versions: {torch: '>=2.16'}\n  reason: no release for 
 
 def test_skips_are_read_with_their_lines(tmp_path: Path) -> None:
     (tmp_path / skips.FILE).write_text(f"# a list\n{SKIP}{SKIP}")
-    found = skips.load(tmp_path, ["one"])
-    assert [(one.line, one.expires) for one in found] == [
+    entries = skips.load(tmp_path, ["one"])
+    assert [(entry.line, entry.expires) for entry in entries] == [
         (2, datetime.date(2027, 1, 31)),
         (6, datetime.date(2027, 1, 31)),
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "complaint"),
     [
         ("a: 1", "_drift.yml:1: write a list of entries"),
         ("- {", "_drift.yml:1: not YAML"),
@@ -164,9 +164,9 @@ def test_skips_are_read_with_their_lines(tmp_path: Path) -> None:
     ],
     ids=["no list", "no YAML", "no such chapter", "no specifier", "no end", "no reason"],
 )
-def test_malformed_skips_name_file_line_and_remedy(tmp_path: Path, text: str, said: str) -> None:
+def test_malformed_skips_name_file_line_and_remedy(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / skips.FILE).write_text(text)
-    with pytest.raises(ShipError, match=said):
+    with pytest.raises(ShipError, match=complaint):
         skips.load(tmp_path, ["one"])
 
 
@@ -185,12 +185,12 @@ class Uv:
 
     def __call__(self, *arguments: str, stdin: str = "") -> str:
         self.asked.append(arguments)
-        if any(one.startswith(f"{self.without}>") for one in arguments if self.without):
+        if any(argument.startswith(f"{self.without}>") for argument in arguments if self.without):
             raise ShipError(f"uv: no wheel of {self.without}")
         return ""
 
     def of(self, command: str) -> list[tuple[str, ...]]:
-        return [one for one in self.asked if one[:2] == ("pip", command)]
+        return [arguments for arguments in self.asked if arguments[:2] == ("pip", command)]
 
 
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Wanted, without: str = "") -> tuple[Uv, Any]:
@@ -211,14 +211,18 @@ def test_the_torch_that_was_asked_for_is_installed(tmp_path: Path, monkeypatch: 
 
 
 def test_a_package_without_a_wheel_is_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drift, "_unfit", lambda one, wanted, options: "no wheel" if "executorch" in one else "")
+    monkeypatch.setattr(
+        drift, "_unfit", lambda requirement, wanted, options: "no wheel" if "executorch" in requirement else ""
+    )
     uv, unfit = built(tmp_path, monkeypatch, Wanted(python="3.14"), without="executorch")
     assert unfit == {"executorch": "no wheel"}
     assert "executorch>=1" not in uv.of("install")[1]
 
 
 def test_without_torch_there_is_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drift, "_unfit", lambda one, wanted, options: "no wheel" if "torch>" in one else "")
+    monkeypatch.setattr(
+        drift, "_unfit", lambda requirement, wanted, options: "no wheel" if "torch>" in requirement else ""
+    )
     with pytest.raises(ShipError, match="no wheel of torch"):
         built(tmp_path, monkeypatch, Wanted(python="3.14"), without="torch")
 
@@ -254,12 +258,12 @@ def test_an_environment_that_cannot_be_made_is_a_column_of_its_own(book: Book, m
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "complaint"),
     [(("two",), "a version, for instance 2.11"), (("2.11", "https://x"), "only one of --torch")],
     ids=["no version", "both"],
 )
-def test_what_cannot_be_wanted_is_refused(options: tuple[str, ...], said: str) -> None:
-    with pytest.raises(ShipError, match=said):
+def test_what_cannot_be_wanted_is_refused(options: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(ShipError, match=complaint):
         Wanted(*options)
 
 

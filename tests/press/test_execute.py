@@ -127,8 +127,8 @@ def test_leaving_early_is_a_failure(book: Book, code: str) -> None:
 def test_jobs_in_threads_of_one_process_have_their_own_variables_and_folders(book: Book) -> None:
     """Each leaves a file in its folder; what it sees there is its own alone."""
     code = "import os; open(os.environ['WHO'], 'w').close(); os.environ['WHO'], os.listdir()"
-    one = job(book, cell(code))
-    outcomes = in_threads([replace(one, variables=(("WHO", name),)) for name in ("ann", "bob")])
+    template = job(book, cell(code))
+    outcomes = in_threads([replace(template, variables=(("WHO", name),)) for name in ("ann", "bob")])
     assert [shown(outcome) for outcome in outcomes] == ["('ann', ['ann'])", "('bob', ['bob'])"]
 
 

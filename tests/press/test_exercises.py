@@ -56,16 +56,16 @@ def soup(book: Book, name: str) -> BeautifulSoup:
 
 @pytest.fixture
 def block(built: Book) -> Tag:
-    found = soup(built, "blocks").select_one("section.exercise#ex-t01-x1")
-    assert found
-    return found
+    section = soup(built, "blocks").select_one("section.exercise#ex-t01-x1")
+    assert section
+    return section
 
 
 @pytest.fixture
 def quiz(built: Book) -> Tag:
-    found = soup(built, "blocks").select_one("section.exercise#ex-t01-x2")
-    assert found
-    return found
+    section = soup(built, "blocks").select_one("section.exercise#ex-t01-x2")
+    assert section
+    return section
 
 
 def words(tag: Tag | None) -> str:
@@ -91,15 +91,15 @@ def test_statement_is_markdown_with_formulas(block: Tag) -> None:
 
 def test_stub_and_how_to_check_it(block: Tag) -> None:
     assert "raise NotImplementedError" in words(block.select_one(":scope > .highlight-python"))
-    said = words(block.select_one(".exercise-check"))
-    assert 'check("t01-x1")' in said
-    assert "torchbook check t01-x1 my.py" in said
+    instructions = words(block.select_one(".exercise-check"))
+    assert 'check("t01-x1")' in instructions
+    assert "torchbook check t01-x1 my.py" in instructions
 
 
 def test_hints_and_solution_are_folded(block: Tag) -> None:
     folded = block.select("details")
-    assert [words(one.select_one("summary")) for one in folded] == ["Hint: The result is None", "Solution"]
-    assert not [one for one in folded if one.has_attr("open")]
+    assert [words(details.select_one("summary")) for details in folded] == ["Hint: The result is None", "Solution"]
+    assert not [details for details in folded if details.has_attr("open")]
     assert "return a + b" in words(folded[1].select_one(".highlight-python"))
     assert "SOLUTION" not in words(block)
 
@@ -117,7 +117,7 @@ def test_quiz_asks_and_keeps_its_answers_folded(quiz: Tag) -> None:
 
 def test_table_lists_what_everyone_may_see_and_links_what_has_a_page(built: Book) -> None:
     page = soup(built, "all")
-    rows = [[words(one) for one in row.select("td")] for row in page.select("tbody tr")]
+    rows = [[words(table_cell) for table_cell in row.select("td")] for row in page.select("tbody tr")]
     assert ["t01-x1", "Add `two` numbers", "t01", "★★☆☆☆", "1", "1 + 2", "code", "CPU, several processes"] in rows
     assert not [row for row in rows if row[0] == "t01-x9"]
     links = {words(tag): tag["href"] for tag in page.select("td a")}
@@ -127,9 +127,9 @@ def test_table_lists_what_everyone_may_see_and_links_what_has_a_page(built: Book
 
 @pytest.fixture
 def result(built: Book) -> Tag:
-    found = soup(built, "known").select_one(".quiz > .result")
-    assert found
-    return found
+    element = soup(built, "known").select_one(".quiz > .result")
+    assert element
+    return element
 
 
 def test_questions_of_a_self_test_stand_under_their_topics(built: Book) -> None:
@@ -159,9 +159,9 @@ def test_a_self_test_says_what_to_read(result: Tag) -> None:
 
 
 def test_what_to_read_in_the_book_is_a_relative_link(result: Tag) -> None:
-    found = [(tag["href"], "internal" in tag["class"]) for tag in result.select(".readings a")]
+    readings = [(tag["href"], "internal" in tag["class"]) for tag in result.select(".readings a")]
     expected = [("blocks.html#exercises", True), ("all.html", True), ("https://example.org/lists", False)]
-    assert found == expected
+    assert readings == expected
 
 
 def test_an_edited_exercise_is_on_the_page_of_the_next_build(built: Book, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "complaint",
     [
         "book/unknown.md:3: ERROR: no exercise 't01-x8'; did you mean t01-x",
         "book/private.md:5: ERROR: exercise 't01-x9' is for instructors alone",
@@ -211,8 +211,8 @@ def complaints(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
     ],
     ids=["unknown", "instructors", "twice", "pattern", "dead page", "dead section"],
 )
-def test_mistakes_fail_the_build_with_file_and_line(complaints: str, said: str) -> None:
-    assert said in complaints
+def test_mistakes_fail_the_build_with_file_and_line(complaints: str, complaint: str) -> None:
+    assert complaint in complaints
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def cells(book: Book) -> list[nbformat.NotebookNode]:
 
 def test_exercise_becomes_statement_stub_and_check(book: Book, folder: Path) -> None:
     book.chapter("one", "Before.\n\n:::{exercise} t01-x1\n:::\n\nAfter {term}`it`.", cell("1"))
-    by_id = {one.id: one for one in cells(book)}
+    by_id = {nb_cell.id: nb_cell for nb_cell in cells(book)}
     assert list(by_id) == [
         *["install", "cell-0", "cell-1", "cell-2"],
         *["t01-x1-statement", "t01-x1-stub", "t01-x1-check"],
@@ -256,12 +256,14 @@ def test_exercise_becomes_statement_stub_and_check(book: Book, folder: Path) -> 
     statement = by_id["t01-x1-statement"].source
     assert "### Exercise 1 · Add `two` numbers\n\n★★☆☆☆ (2 of 5 stars) · about 1 minute · important" in statement
     assert "<details><summary>Hint: The result is <code>None</code></summary>\n\nA function" in statement
-    assert not [one for one in by_id.values() if "{exercise}" in one.source or "return a + b" in one.source]
+    assert not [
+        nb_cell for nb_cell in by_id.values() if "{exercise}" in nb_cell.source or "return a + b" in nb_cell.source
+    ]
 
 
 def test_quiz_in_the_notebook_has_its_options_but_not_its_answers(book: Book, folder: Path) -> None:
     book.chapter("one", ":::{exercise} t01-x2\n:::", cell("1"))
-    sources = {one.id: one.source for one in cells(book)}
+    sources = {nb_cell.id: nb_cell.source for nb_cell in cells(book)}
     statement = sources["t01-x2-statement"]
     assert (
         "**Question 1, `number`**\n\nWhat is $1 + 1$?\n\n```python\n1 + 1\n```\n\n- **a** `11`\n- **b** `2`"
@@ -275,7 +277,7 @@ def test_quiz_in_the_notebook_has_its_options_but_not_its_answers(book: Book, fo
 def test_self_test_in_the_notebook_has_its_topics_and_what_to_read(book: Book, folder: Path) -> None:
     write_self_test(folder)
     book.chapter("one", ":::{exercise} t01-x3\n:::", cell("1"))
-    sources = {one.id: one.source for one in cells(book)}
+    sources = {nb_cell.id: nb_cell.source for nb_cell in cells(book)}
     assert "**Topic: Sums with `+`**\n\n**Question 1, `number`**" in sources["t01-x3-statement"]
     assert (
         f"- Sums with `+`: [Blocks, its `last` section]({SITE}/book/blocks.html#exercises); [All]"
@@ -286,7 +288,7 @@ def test_self_test_in_the_notebook_has_its_topics_and_what_to_read(book: Book, f
 
 def test_neighbouring_exercises_leave_no_empty_cell(book: Book, folder: Path) -> None:
     book.chapter("one", ":::{exercise} t01-x1\n:::\n\n:::{exercise} t01-x2\n:::", cell("1"))
-    assert all(one.source.strip() for one in cells(book))
+    assert all(nb_cell.source.strip() for nb_cell in cells(book))
 
 
 @pytest.mark.parametrize(

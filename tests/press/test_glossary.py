@@ -48,7 +48,7 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> dict[str, list[Tag]]:
+def links(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> dict[str, list[Tag]]:
     """By page, its links to terms, in a book with the glossary above."""
     book = small_book(tmp_path_factory.mktemp("glossary"), repo)
     config = book.root / "_config.yml"
@@ -61,34 +61,34 @@ def found(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> dict[str, lis
     return {name: BeautifulSoup(book.html(name), "html.parser").select("article a.gloss") for name in PAGES}
 
 
-def test_first_use_leads_to_the_term_and_tells_its_meaning(found: dict[str, list[Tag]]) -> None:
-    (link,) = found["first"]
+def test_first_use_leads_to_the_term_and_tells_its_meaning(links: dict[str, list[Tag]]) -> None:
+    (link,) = links["first"]
     assert link["href"] == "glossary.html#term-leaf"
     assert link["data-gloss"] == "leaf: A tensor that no operation made."
     assert link.get_text() == "leaf"
 
 
-def test_words_around_a_term_stay(found: dict[str, list[Tag]]) -> None:
-    (link,) = found["around"]
+def test_words_around_a_term_stay(links: dict[str, list[Tag]]) -> None:
+    (link,) = links["around"]
     assert link.parent is not None
     assert link.parent.get_text() == "Each single leaf of it."
 
 
-def test_synonyms_are_one_term_under_its_first_name(found: dict[str, list[Tag]]) -> None:
-    (link,) = found["synonyms"]
+def test_synonyms_are_one_term_under_its_first_name(links: dict[str, list[Tag]]) -> None:
+    (link,) = links["synonyms"]
     assert link.get_text() == "Activation checkpointing"
     meaning = "gradient checkpointing: Activations are dropped in the forward and computed again in the backward."
     assert link["data-gloss"] == meaning
 
 
 @pytest.mark.parametrize("place", ["code", "link", "heading", "block", "table"])
-def test_nothing_is_linked_outside_of_running_text(found: dict[str, list[Tag]], place: str) -> None:
-    assert found[place] == []
+def test_nothing_is_linked_outside_of_running_text(links: dict[str, list[Tag]], place: str) -> None:
+    assert links[place] == []
 
 
-def test_everyday_words_are_linked_by_hand_only(found: dict[str, list[Tag]]) -> None:
-    assert [(link.get_text(), link["href"]) for link in found["hand"]] == [("kernel", "glossary.html#term-kernel")]
-    assert found["hand"][0]["data-gloss"] == "kernel: A function on a GPU; or a process of Jupyter."
+def test_everyday_words_are_linked_by_hand_only(links: dict[str, list[Tag]]) -> None:
+    assert [(link.get_text(), link["href"]) for link in links["hand"]] == [("kernel", "glossary.html#term-kernel")]
+    assert links["hand"][0]["data-gloss"] == "kernel: A function on a GPU; or a process of Jupyter."
 
 
 @pytest.mark.parametrize("text", ["Leaf", "leaf", "leafs", "(leaf)", "leaf.", "leaf,"])

@@ -71,8 +71,8 @@ def test_data_changes_the_key(book: Book, source: Path, monkeypatch: pytest.Monk
     change(source, "memory_gb: 2", "memory_gb: 2\n  data: [fashion-mnist]")
     keys = set()
     for fingerprint in ("real", "stand-in"):
-        found = data.Source(name="fashion-mnist", real=True, path=None, fingerprint=fingerprint, note="")
-        monkeypatch.setattr(data, "prepare", lambda name, found=found: found)
+        prepared = data.Source(name="fashion-mnist", real=True, path=None, fingerprint=fingerprint, note="")
+        monkeypatch.setattr(data, "prepare", lambda name, prepared=prepared: prepared)
         keys.add(key(book))
     assert len(keys) == 2
 

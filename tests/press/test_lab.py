@@ -18,8 +18,8 @@ from .stable import stable_outputs
 
 @pytest.fixture(scope="module")
 def lab(repo: Path) -> Chapter:
-    (found,) = chapters(repo, ("lab",))
-    return found
+    (chapter,) = chapters(repo, ("lab",))
+    return chapter
 
 
 @pytest.fixture(scope="module")

@@ -21,15 +21,15 @@ from .conftest import cell, small_book
 NAME = "Fake GPU 1"
 
 
-def run(chapter: Chapter, said: str) -> nbformat.NotebookNode:
+def run(chapter: Chapter, word: str) -> nbformat.NotebookNode:
     """What papermill would have made of a chapter whose cells say one word."""
-    output = nbformat.v4.new_output("stream", text=f"{said} " * 30)
+    output = nbformat.v4.new_output("stream", text=f"{word} " * 30)
     nb = nbformat.v4.new_notebook(cells=[])
-    for one in chapter.code_cells:
-        nb.cells.append(nbformat.v4.new_code_cell(one.source, metadata=one.metadata, outputs=[output]))
+    for code_cell in chapter.code_cells:
+        nb.cells.append(nbformat.v4.new_code_cell(code_cell.source, metadata=code_cell.metadata, outputs=[output]))
     nb.metadata[press.RUN] = {
         "key": "k",
-        "lane": "cpu" if said == "here" else "gpu",
+        "lane": "cpu" if word == "here" else "gpu",
         "device": "one",
         "versions": {"torch": "2", "python": "3"},
         "parameters": {"SEED": 0, "FAST": False},
@@ -71,7 +71,7 @@ def opened(context: BrowserContext, pages: Path, name: str = "one") -> Page:
 
 
 def shown(page: Page) -> list[str]:
-    return [one.get_attribute("data-lane") or "" for one in page.locator(".lane").all() if one.is_visible()]
+    return [lane.get_attribute("data-lane") or "" for lane in page.locator(".lane").all() if lane.is_visible()]
 
 
 def test_one_lane_is_shown_and_all_cells_turn_together(context: BrowserContext, pages: Path) -> None:

@@ -30,7 +30,7 @@ from .conftest import Book, cell
 HERE = Environment(Path(sys.prefix))  # no test installs anything: torchbook is there, and so its cell installs nothing
 
 
-def one(book: Book, *parts: str, memory_gb: float = 2) -> Chapter:
+def published_chapter(book: Book, *parts: str, memory_gb: float = 2) -> Chapter:
     """A chapter whose notebook is published."""
     book.chapter("one", *parts, memory_gb=memory_gb)
     (chapter,) = chapters(book.root)
@@ -86,7 +86,7 @@ def test_a_notebook_runs_as_a_learner_s_does_and_twice_in_one_kernel(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    one(book, cell(AS_A_LEARNER), cell("assert not again, 'what the first time left'"))
+    published_chapter(book, cell(AS_A_LEARNER), cell("assert not again, 'what the first time left'"))
     row = shipped(book, How(twice=True))
     assert comparison.place(row) == "book/one.md:32: cell 3: the second time: AssertionError: what the first time left"
     kept = json.loads((book.root / "_build/shipped/empty-twice.json").read_text())
@@ -98,7 +98,7 @@ def test_a_notebook_runs_as_a_learner_s_does_and_twice_in_one_kernel(
 def test_a_platform_that_is_touched_is_a_failure(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter([{"torch": ("2.15.0", "a", "b")}, {"torch": ("2.14.0", "c", "d")}])
     monkeypatch.setattr(launches, "fingerprints", lambda environment, names: next(states))
-    one(book, cell("1"))
+    published_chapter(book, cell("1"))
     row = shipped(book, How())
     assert comparison.place(row).endswith("one.ipynb: cell 1: the platform's own: torch was 2.15.0, is 2.14.0")
 
@@ -123,7 +123,7 @@ def test_modes_are_named(book: Book) -> None:
     ids=["install", "chapter", "again"],
 )
 def test_a_failure_is_said_where_its_cell_comes_from(book: Book, cell_number: int, place: str) -> None:
-    chapter = one(book, cell("1"))
+    chapter = published_chapter(book, cell("1"))
     notebook = nbformat.read(launches.published(book.root, chapter), 4)
     where = launches._where(chapter, notebook, Failure(chapter.docname, 1, cell_number, "E"))
     assert comparison.place({"chapter": "one", **where}) == place
@@ -163,7 +163,7 @@ def test_an_untouched_platform_is_as_it_was(platform: Environment) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "change"),
     [
         ("torch.py", "22", "files of torch 2.15.0 were changed"),
         ("torch-2.15.0.dist-info/RECORD", "torch.py,,\n", "files of torch 2.15.0 were changed"),
@@ -172,10 +172,10 @@ def test_an_untouched_platform_is_as_it_was(platform: Environment) -> None:
     ],
     ids=["file", "record", "version", "gone"],
 )
-def test_a_touched_platform_is_seen(platform: Environment, file: str, text: str, said: str) -> None:
+def test_a_touched_platform_is_seen(platform: Environment, file: str, text: str, change: str) -> None:
     before = fingerprints(platform, ("torch",))
     (platform.packages / file).write_text(text)
-    assert touched(before, fingerprints(platform, ("torch",))) == [said]
+    assert touched(before, fingerprints(platform, ("torch",))) == [change]
 
 
 # Where torchbook comes from.
@@ -214,7 +214,7 @@ def test_conda_s_environment_must_name_a_python() -> None:
 def test_the_book_s_environment_is_read_as_requirements(repo: Path) -> None:
     python, wanted = launches.from_conda((repo / "environment.yml").read_text())
     assert python == "3.12"
-    assert any(one.startswith("torch<") or one.startswith("torch>") for one in wanted)
+    assert any(requirement.startswith("torch<") or requirement.startswith("torch>") for requirement in wanted)
     assert "-e ." in wanted
 
 
@@ -240,10 +240,10 @@ def test_what_fits_binder_may_take_no_more_there(
     assert launches.memory_limit(chapter, How()) == memory_gb
 
 
-@pytest.mark.parametrize(("memory_gb", "said"), [(2, "Binder"), (4, f"Binder: {launch.MORE_THAN_BINDER}")])
-def test_binder_s_button_says_where_it_has_too_little_memory(book: Book, memory_gb: float, said: str) -> None:
+@pytest.mark.parametrize(("memory_gb", "label"), [(2, "Binder"), (4, f"Binder: {launch.MORE_THAN_BINDER}")])
+def test_binder_s_button_says_where_it_has_too_little_memory(book: Book, memory_gb: float, label: str) -> None:
     book.chapter("one", cell("1"), memory_gb=memory_gb)
     (chapter,) = chapters(book.root)
     button = {"text": "Binder", "tooltip": "Launch on Binder"}
     launch._mark(chapter, button)
-    assert button["text"] == said
+    assert button["text"] == label

@@ -26,10 +26,10 @@ def listing(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("no", "no list of a machine's packages"), ("[{}]", "no list"), ("[]", "no torch in it")]
+    ("text", "complaint"), [("no", "no list of a machine's packages"), ("[{}]", "no list"), ("[]", "no torch in it")]
 )
-def test_what_is_no_list_of_a_machine_is_refused_with_the_remedy(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(pack.PackError, match=f"machine.json:1: {said}.*list"):
+def test_what_is_no_list_of_a_machine_is_refused_with_the_remedy(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(pack.PackError, match=f"machine.json:1: {complaint}.*list"):
         pack.there(listing(tmp_path, text))
 
 
@@ -57,7 +57,7 @@ def test_chapters_say_what_they_need(book: Book) -> None:
     path.write_text(path.read_text().replace("  minutes:", "  packages: [gymnasium]\n  minutes:"))
     wanted = pack.wanted(chapters(book.root))
     assert {"gymnasium", "papermill", "pip"} <= set(wanted)
-    assert any(one.startswith("anywidget") for one in wanted)
+    assert any(requirement.startswith("anywidget") for requirement in wanted)
 
 
 def wheel(folder: Path, name: str, code: str) -> None:

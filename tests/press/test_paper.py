@@ -92,16 +92,16 @@ def written(root: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Book:
-    found = books.load(written(tmp_path_factory.mktemp("small")))
-    return dataclasses.replace(found, date="2026-05-04", commit="abc1234")
+    book = books.load(written(tmp_path_factory.mktemp("small")))
+    return dataclasses.replace(book, date="2026-05-04", commit="abc1234")
 
 
 @pytest.fixture(scope="module")
 def real(repo: Path) -> Book:
     """Two pages of the built book: one with formulas and visualizers, one with a plot."""
     wanted = ("book/phases/p01-tensors", "book/phases/p02-autograd")
-    found = books.load(repo)
-    return dataclasses.replace(found, parts=(books.Part("Inside PyTorch", wanted),))
+    book = books.load(repo)
+    return dataclasses.replace(book, parts=(books.Part("Inside PyTorch", wanted),))
 
 
 def as_pdf(chromium: Browser, book: Book, out: Path) -> Path:
@@ -133,7 +133,7 @@ def _titles(items: Any, depth: int = 0) -> Iterator[tuple[int, str]]:
 
 
 def _links(reader: PdfReader, number: int) -> list[dict[str, Any]]:
-    return [one.get_object() for one in reader.pages[number].get("/Annots", ())]
+    return [annotation.get_object() for annotation in reader.pages[number].get("/Annots", ())]
 
 
 def _page_of(reader: PdfReader, destination: Any) -> int:
@@ -142,14 +142,14 @@ def _page_of(reader: PdfReader, destination: Any) -> int:
 
 def _heights(page: PageObject) -> dict[str, float]:
     """Height of each run of text above the sheet's lower edge, in points."""
-    found: dict[str, float] = {}
+    heights: dict[str, float] = {}
 
     def visit(text: str, cm: list[float], tm: list[float], *_: Any) -> None:
         if text.strip():
-            found[text.strip()] = tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
+            heights[text.strip()] = tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
 
     page.extract_text(visitor_text=visit)
-    return found
+    return heights
 
 
 def test_the_outline_has_parts_chapters_and_sections(printed: PdfReader) -> None:
@@ -228,8 +228,8 @@ def test_headings_and_links_are_tagged_for_screen_readers(printed: PdfReader) ->
 def _elements(element: Any) -> Iterator[Any]:
     element = element.get_object()
     if isinstance(element, list):
-        for one in element:
-            yield from _elements(one)
+        for child in element:
+            yield from _elements(child)
     elif isinstance(element, dict) and "/S" in element:
         yield element
         yield from _elements(element.get("/K", []))
@@ -242,10 +242,10 @@ def test_the_same_book_makes_the_same_pdf(printed: PdfReader, small: Book, brows
 
 def test_a_chapter_of_the_book_as_pdf(real: Book, tmp_path: Path, browser: Browser) -> None:
     (part,) = real.parts
-    one = dataclasses.replace(real, parts=(books.Part(part.caption, part.docnames[-1:]),))
-    reader = PdfReader(as_pdf(browser, one, tmp_path / "one.pdf"))
+    one_chapter = dataclasses.replace(real, parts=(books.Part(part.caption, part.docnames[-1:]),))
+    reader = PdfReader(as_pdf(browser, one_chapter, tmp_path / "one.pdf"))
     jumps = [link for n in range(len(reader.pages)) for link in _links(reader, n)]
-    assert not [one for one in jumps if str(one.get("/A", {}).get("/URI", "")).startswith(("file:", pdf.JUMP))]
+    assert not [link for link in jumps if str(link.get("/A", {}).get("/URI", "")).startswith(("file:", pdf.JUMP))]
     for (_, title), item in zip(_titles(reader.outline), _flat(reader.outline), strict=True):
         sheet = reader.pages[reader.get_destination_page_number(item) or 0]
         assert title == "Inside PyTorch" or _plain(title) in _plain(sheet.extract_text())
@@ -280,8 +280,8 @@ def packed_real(real: Book, tmp_path_factory: pytest.TempPathFactory, browser: B
 
 @pytest.fixture(params=["packed", "packed_real"])
 def either(request: pytest.FixtureRequest) -> Path:
-    found: Path = request.getfixturevalue(request.param)
-    return found
+    path: Path = request.getfixturevalue(request.param)
+    return path
 
 
 def test_the_zip_begins_with_its_kind(either: Path) -> None:
@@ -302,8 +302,8 @@ def test_the_manifest_names_every_file_and_no_other(either: Path) -> None:
     for item in package.iter(f"{OPF}item"):
         content = files[f"book/{item.attrib['href']}"]
         if item.attrib["href"].endswith(".xhtml"):
-            said = set(item.attrib.get("properties", "").split()) - {"nav"}
-            assert said == {
+            properties = set(item.attrib.get("properties", "").split()) - {"nav"}
+            assert properties == {
                 what for what in ("svg", "mathml") if f"<{'math' if what == 'mathml' else what}".encode() in content
             }
 
@@ -314,32 +314,35 @@ def test_links_and_anchors_resolve_and_nothing_is_fetched_or_run(either: Path) -
         for name, content in unpacked(either).items()
         if name.endswith(".xhtml")
     }
-    ids = {name: [one.attrib["id"] for one in page.iter() if "id" in one.attrib] for name, page in pages.items()}
+    ids = {name: [node.attrib["id"] for node in page.iter() if "id" in node.attrib] for name, page in pages.items()}
     files = {name.removeprefix("book/") for name in unpacked(either)}
-    assert {name: sorted({one for one in found if found.count(one) > 1}) for name, found in ids.items()} == {
-        name: [] for name in pages
-    }
+    assert {
+        name: sorted({anchor_id for anchor_id in page_ids if page_ids.count(anchor_id) > 1})
+        for name, page_ids in ids.items()
+    } == {name: [] for name in pages}
     for name, page in pages.items():
-        for one in page.iter():
-            assert one.tag.rpartition("}")[2] not in ("script", "input", "button", "iframe", "details", "form"), name
-            assert not any(attribute.startswith("on") for attribute in one.attrib), name
-            assert "src" not in one.attrib or one.attrib["src"] in files, one.attrib
-            file, mark, anchor = one.attrib.get("href", "").partition("#")
+        for element in page.iter():
+            assert element.tag.rpartition("}")[2] not in ("script", "input", "button", "iframe", "details", "form"), (
+                name
+            )
+            assert not any(attribute.startswith("on") for attribute in element.attrib), name
+            assert "src" not in element.attrib or element.attrib["src"] in files, element.attrib
+            file, mark, anchor = element.attrib.get("href", "").partition("#")
             if not file.startswith(("http:", "https:", "mailto:")) and (file or mark):
-                assert not file or file in files, (name, one.attrib)
-                assert not anchor or unquote(anchor) in ids[file or name], (name, one.attrib)
+                assert not file or file in files, (name, element.attrib)
+                assert not anchor or unquote(anchor) in ids[file or name], (name, element.attrib)
 
 
 def test_formulas_figures_and_answers_are_there(packed: Path) -> None:
     files = {name: content.decode() for name, content in unpacked(packed).items() if name.endswith(".xhtml")}
-    one, two = files["book/one.xhtml"], files["book/two.xhtml"]
-    assert "<msubsup>" in one
-    assert "A dot in words." in one
-    assert one.index("Which?") < one.index("that one, since")
-    assert "code [31mred[0m" in one
-    assert 'href="two.xhtml#answers-ex-two-x1"' in two
-    assert two.index('id="hints-and-solutions"') < two.index("the_solution = 1")
-    assert "Hints and solutions" in two
+    first_page, second_page = files["book/one.xhtml"], files["book/two.xhtml"]
+    assert "<msubsup>" in first_page
+    assert "A dot in words." in first_page
+    assert first_page.index("Which?") < first_page.index("that one, since")
+    assert "code [31mred[0m" in first_page
+    assert 'href="two.xhtml#answers-ex-two-x1"' in second_page
+    assert second_page.index('id="hints-and-solutions"') < second_page.index("the_solution = 1")
+    assert "Hints and solutions" in second_page
 
 
 def test_a_plot_is_a_drawing_with_its_words(packed_real: Path) -> None:
@@ -349,7 +352,9 @@ def test_a_plot_is_a_drawing_with_its_words(packed_real: Path) -> None:
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
     assert b"descent" in files[name]
     page = ElementTree.fromstring(files["book/phases-p02-autograd.xhtml"])
-    figure = next(one for one in page.iter(f"{XHTML}figure") if one.find(f".//{XHTML}img[@class='plot']") is not None)
+    figure = next(
+        element for element in page.iter(f"{XHTML}figure") if element.find(f".//{XHTML}img[@class='plot']") is not None
+    )
     assert "".join(figure.find(f"{XHTML}figcaption").itertext())  # type: ignore[union-attr]
 
 
@@ -361,7 +366,9 @@ def test_the_same_book_makes_the_same_epub(packed: Path, small: Book, browser: B
 def test_tex_becomes_mathml(tex: str) -> None:
     root = ElementTree.fromstring(mathml(f"\\[{tex}\\]", display=True))
     assert (root.tag, root.attrib["display"]) == ("{http://www.w3.org/1998/Math/MathML}math", "block")
-    assert not [one.tag for one in root.iter() if one.tag.endswith(("}mi", "}mn", "}mo", "}mtext")) and len(one)]
+    assert not [
+        element.tag for element in root.iter() if element.tag.endswith(("}mi", "}mn", "}mo", "}mtext")) and len(element)
+    ]
 
 
 def test_tex_that_is_not_understood_is_quoted() -> None:
@@ -383,8 +390,8 @@ def test_without_a_site_it_says_what_to_do(tmp_path: Path, command: str) -> None
 def test_without_a_browser_it_says_what_to_install(small: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browsers, "find_chromium", lambda: None)
     done = CliRunner().invoke(app, ["pdf", "--root", str(small.root)])
-    said = "no Chromium or Chrome on this machine: install one"
-    assert (done.exit_code, said in " ".join(done.output.split())) == (2, True)
+    message = "no Chromium or Chrome on this machine: install one"
+    assert (done.exit_code, message in " ".join(done.output.split())) == (2, True)
 
 
 def test_a_page_that_fails_names_itself(tmp_path: Path, browser: Browser) -> None:

@@ -37,8 +37,8 @@ REHEARSAL = Options("rehearsal")
 def notebook(chapter: Chapter, outputs: dict[int, list[Any]], **run: Any) -> nbformat.NotebookNode:
     """What papermill would have made of a chapter; outputs by code cell."""
     cells = [
-        nbformat.v4.new_code_cell(one.source, metadata=one.metadata, outputs=outputs.get(number, []))
-        for number, one in enumerate(chapter.code_cells)
+        nbformat.v4.new_code_cell(code_cell.source, metadata=code_cell.metadata, outputs=outputs.get(number, []))
+        for number, code_cell in enumerate(chapter.code_cells)
     ]
     cells.insert(1, nbformat.v4.new_code_cell("DEVICE = 'cpu'", metadata={"tags": ["injected-parameters"]}))
     nb = nbformat.v4.new_notebook(cells=cells)
@@ -47,8 +47,8 @@ def notebook(chapter: Chapter, outputs: dict[int, list[Any]], **run: Any) -> nbf
     return nb
 
 
-def text(said: str) -> list[Any]:
-    return [nbformat.v4.new_output("stream", text=said)]
+def text(printed: str) -> list[Any]:
+    return [nbformat.v4.new_output("stream", text=printed)]
 
 
 def glued(name: str, value: float, agree: float) -> list[Any]:
@@ -60,8 +60,8 @@ def glued(name: str, value: float, agree: float) -> list[Any]:
 def chapter(book: Book) -> Chapter:
     """Plain cell 2, device cell 3, gpu-only cell 4."""
     book.chapter("one", cell("1"), cell("2", "device"), cell("3", "gpu-only"))
-    (found,) = chapters(book.root)
-    return found
+    (loaded,) = chapters(book.root)
+    return loaded
 
 
 def keep(chapter: Chapter, outputs: dict[int, list[Any]], **run: Any) -> Recording:
@@ -77,8 +77,8 @@ def changed(chapter: Chapter, before: str, after: str) -> Chapter:
     return replace(chapter)
 
 
-def found(chapter: Chapter) -> list[str]:
-    return [str(one) for one in findings(chapter.root / "recordings", [chapter], [chapter])]
+def finding_texts(chapter: Chapter) -> list[str]:
+    return [str(finding) for finding in findings(chapter.root / "recordings", [chapter], [chapter])]
 
 
 # What is kept of a run.
@@ -86,7 +86,7 @@ def found(chapter: Chapter) -> list[str]:
 
 def test_only_cells_that_depend_on_the_device_are_kept(chapter: Chapter) -> None:
     nb = record.distil(chapter, notebook(chapter, {1: text("a"), 2: text("b"), 3: text("c")}), NAME)
-    assert [(one.source, one.outputs[0].text) for one in nb.cells] == [("2", "b"), ("3", "c")]
+    assert [(code_cell.source, code_cell.outputs[0].text) for code_cell in nb.cells] == [("2", "b"), ("3", "c")]
 
 
 def test_warnings_that_the_page_does_not_expect_are_left_out_and_told(chapter: Chapter) -> None:
@@ -110,16 +110,16 @@ def test_a_widget_comes_with_its_state_under_ids_of_its_own(chapter: Chapter) ->
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "complaint"),
     [("LARGEST_FILE", "more than the 0.0001 of one; the heaviest is cell 2"), ("LARGEST_FOLDER", "of all recordings")],
 )
 def test_what_is_too_large_is_refused_with_the_heaviest_cell(
-    chapter: Chapter, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch, limit: str, complaint: str
 ) -> None:
     monkeypatch.setattr(record, limit, 100)
     nb = record.distil(chapter, notebook(chapter, {2: text("b" * 200)}), NAME)
     path = chapter.root / "recordings/x/one.ipynb"
-    with pytest.raises(RecordingError, match=re.escape(said)):
+    with pytest.raises(RecordingError, match=re.escape(complaint)):
         record.check_size(path.parents[1], path, nbformat.writes(nb), nb)
 
 
@@ -139,16 +139,16 @@ def runner(monkeypatch: pytest.MonkeyPatch, seen: list[tuple[list[str], int]], f
     """In place of papermill: every chapter gives one output, but the failing one."""
 
     def run(some: list[Chapter], options: Options, console: Console) -> Report:
-        seen.append(([one.contract.id for one in some], options.jobs))
+        seen.append(([chapter.contract.id for chapter in some], options.jobs))
         report = Report()
-        for one in some:
-            if one.contract.id == failing:
-                report.failed.append(Failure(one.docname, 20, 2, "no"))
+        for chapter in some:
+            if chapter.contract.id == failing:
+                report.failed.append(Failure(chapter.docname, 20, 2, "no"))
                 continue
-            one.executed.parent.mkdir(parents=True, exist_ok=True)
-            known = record.declared(one, options.parameters, options.lane)
-            nbformat.write(notebook(one, {2: text("new")}, declared=known, observed={}), one.executed)
-            report.ran[one.docname] = 1.0
+            chapter.executed.parent.mkdir(parents=True, exist_ok=True)
+            known = record.declared(chapter, options.parameters, options.lane)
+            nbformat.write(notebook(chapter, {2: text("new")}, declared=known, observed={}), chapter.executed)
+            report.ran[chapter.docname] = 1.0
         return report
 
     monkeypatch.setattr(press, "run", run)
@@ -207,26 +207,28 @@ def test_the_kernels_are_checked_where_a_chapter_names_them(book: Book, monkeypa
 
 
 def test_nothing_recorded_is_said(chapter: Chapter) -> None:
-    assert found(chapter) == [
+    assert finding_texts(chapter) == [
         "recordings/: nothing was recorded on a GPU yet: `torchbook record`, on a machine that has one"
     ]
 
 
 def test_a_fresh_recording_has_nothing_to_mend(chapter: Chapter) -> None:
     keep(chapter, {})
-    assert found(chapter) == []
+    assert finding_texts(chapter) == []
 
 
 def test_a_changed_cell_is_named(chapter: Chapter) -> None:
     keep(chapter, {})
     stale = changed(chapter, "\n3\n", "\n4\n")
-    assert found(stale) == ["book/one.md:34: cell 4: stale: the recording on Fake GPU 1 of 2026-01-02 is of other code"]
+    assert finding_texts(stale) == [
+        "book/one.md:34: cell 4: stale: the recording on Fake GPU 1 of 2026-01-02 is of other code"
+    ]
 
 
 def test_changed_code_above_is_named_once(chapter: Chapter) -> None:
     keep(chapter, {})
-    (said,) = found(changed(chapter, "\n1\n", "\n0\n"))
-    assert said.startswith("book/one.md:27: cell 3: code above it has changed since")
+    (finding,) = finding_texts(changed(chapter, "\n1\n", "\n0\n"))
+    assert finding.startswith("book/one.md:27: cell 3: code above it has changed since")
 
 
 def test_a_cell_that_moved_is_still_its_recording_s(chapter: Chapter) -> None:
@@ -237,7 +239,7 @@ def test_a_cell_that_moved_is_still_its_recording_s(chapter: Chapter) -> None:
 
 def test_missing_and_orphaned_recordings_are_named(book: Book, chapter: Chapter) -> None:
     keep(chapter, {}).path.rename(book.root / "recordings/fake-gpu-1/gone.ipynb")
-    assert found(chapter) == [
+    assert finding_texts(chapter) == [
         "book/one.md:1: not recorded in recordings/fake-gpu-1",
         "recordings/fake-gpu-1/gone.ipynb:1: belongs to no chapter; delete it",
     ]
@@ -246,21 +248,21 @@ def test_missing_and_orphaned_recordings_are_named(book: Book, chapter: Chapter)
 @pytest.mark.parametrize("content", ["", "{}", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'])
 def test_a_broken_recording_is_named(chapter: Chapter, content: str) -> None:
     keep(chapter, {}).path.write_text(content)
-    (said,) = found(chapter)
-    assert re.fullmatch(r"recordings/fake-gpu-1/one\.ipynb:1: cannot be read \(.*\); delete it, .*", said, re.DOTALL)
+    (finding,) = finding_texts(chapter)
+    assert re.fullmatch(r"recordings/fake-gpu-1/one\.ipynb:1: cannot be read \(.*\); delete it, .*", finding, re.DOTALL)
 
 
 def test_changed_kernels_make_their_table_stale(chapter: Chapter) -> None:
     path = keep(chapter, {}).path.with_name("kernels.json")
     path.write_text(json.dumps({"digest": "old"}))
-    assert found(chapter) == ["recordings/fake-gpu-1/kernels.json:1: stale: the kernels have changed since"]
+    assert finding_texts(chapter) == ["recordings/fake-gpu-1/kernels.json:1: stale: the kernels have changed since"]
 
 
 def test_oversize_is_named(chapter: Chapter, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(chapter, {})
     monkeypatch.setattr(recordings, "LARGEST_FOLDER", 100)
-    (said,) = found(chapter)
-    assert "more than 0.0001" in said
+    (finding,) = finding_texts(chapter)
+    assert "more than 0.0001" in finding
 
 
 @pytest.mark.parametrize(
@@ -279,7 +281,7 @@ def test_lanes_must_agree_on_marked_numbers(
     keep(chapter, {1: glued("loss", recorded, 0.01)}, **run)
     chapter.executed.parent.mkdir(parents=True)
     nbformat.write(notebook(chapter, {1: glued("loss", 0.5, 0.01)}), chapter.executed)
-    assert found(chapter) == [f"book/one.md:1: {one}" for one in verdict]
+    assert finding_texts(chapter) == [f"book/one.md:1: {message}" for message in verdict]
 
 
 # What the page is given.
@@ -290,9 +292,9 @@ def page_of(chapter: Chapter, recorded: list[Recording]) -> list[list[str]]:
     done = notebook(chapter, {1: text("plain"), 2: text("on CPU")})
     page = nbformat.v4.new_notebook(cells=chapter.code_cells)
     complaints: list[Any] = []
-    nb = merge(page, done, lambda *said: complaints.append(said), recorded)
+    nb = merge(page, done, lambda *complaint: complaints.append(complaint), recorded)
     assert complaints == []
-    return [[one.get("text") or one.data["text/html"] for one in code.outputs] for code in nb.cells]
+    return [[output.get("text") or output.data["text/html"] for output in code.outputs] for code in nb.cells]
 
 
 CPU = '<!--lane ["cpu", "CPU (this build)"]-->'
@@ -305,8 +307,8 @@ def test_without_a_recording_a_device_cell_is_as_it_was(chapter: Chapter) -> Non
 
 
 def test_without_a_recording_a_gpu_only_cell_says_so(chapter: Chapter) -> None:
-    (said,) = page_of(chapter, [])[3]
-    assert "nothing was recorded on one yet" in said
+    (notice,) = page_of(chapter, [])[3]
+    assert "nothing was recorded on one yet" in notice
 
 
 def test_recorded_outputs_stand_beside_the_cpu_s(chapter: Chapter) -> None:
@@ -325,9 +327,9 @@ def test_the_tab_of_a_real_gpu_says_recorded(chapter: Chapter) -> None:
 
 def test_a_stale_cell_drops_the_recorded_output_and_says_so(chapter: Chapter) -> None:
     recording = keep(chapter, {2: text("there")})
-    shown, said = page_of(changed(chapter, "\n2\n", "\n5\n"), [recording])[2]
+    shown, notice = page_of(changed(chapter, "\n2\n", "\n5\n"), [recording])[2]
     assert shown == "on CPU"
-    assert "is stale: the code of this cell has changed since" in said
+    assert "is stale: the code of this cell has changed since" in notice
 
 
 def test_changed_code_above_is_noted_below_the_recorded_output(chapter: Chapter) -> None:
@@ -345,7 +347,7 @@ def test_a_launched_notebook_goes_on_where_a_gpu_only_cell_raises() -> None:
 def test_committed_recordings_come_from_gpus_and_are_small(repo: Path) -> None:
     paths = (repo / "recordings").rglob("*.ipynb")
     assert [path.name for path in paths if Recording(path).run["lane"] != "gpu"] == []
-    assert [str(one) for one in recordings.oversize(repo / "recordings")] == []
+    assert [str(finding) for finding in recordings.oversize(repo / "recordings")] == []
 
 
 # End to end.
@@ -371,8 +373,8 @@ def test_a_changed_gpu_only_cell_is_said_by_page_and_check_and_the_build_passes(
     assert [lane["data-lane"] for lane in page.select(".lanes > .lane")] == ["cpu", "fake-gpu-1"]
     assert "What was recorded on Fake GPU 1 comes from another" in page.select_one(".provenance").get_text()
     runs = BeautifulSoup(book.html("runs"), "html.parser").get_text(" ")
-    for said in ("rehearsal on a CPU, no GPU", "1 of 1", "agree"):
-        assert said in runs
+    for phrase in ("rehearsal on a CPU, no GPU", "1 of 1", "agree"):
+        assert phrase in runs
 
     done = book.torchbook("record", "--check", "--strict")
     assert (done.exit_code, "cell 4: stale" in done.stderr) == (1, True)

@@ -243,7 +243,7 @@ def test_no_scheduler_at_the_address_is_said(book: Book) -> None:
 
 
 def test_progress_shows_the_running_cell(book: Book) -> None:
-    said = io.StringIO()
+    output = io.StringIO()
     book.chapter("one", cell("import time; time.sleep(1)"))
-    press.run(chapters(book.root), Options(), Console(force_terminal=True, file=said, width=120))
-    assert re.search(r"book/one cell.*2/2", said.getvalue())
+    press.run(chapters(book.root), Options(), Console(force_terminal=True, file=output, width=120))
+    assert re.search(r"book/one cell.*2/2", output.getvalue())

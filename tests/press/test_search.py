@@ -36,9 +36,9 @@ def places() -> dict[str, Place]:
 
 
 def test_every_place_has_a_kind_and_is_in_another(places: dict[str, Place]) -> None:
-    found = list(places.values())
-    around = {place.anchor: found[place.inside].anchor if place.inside >= 0 else "" for place in found}
-    assert [(place.kind, place.anchor, around[place.anchor]) for place in found] == [
+    entries = list(places.values())
+    around = {place.anchor: entries[place.inside].anchor if place.inside >= 0 else "" for place in entries}
+    assert [(place.kind, place.anchor, around[place.anchor]) for place in entries] == [
         ("section", "top", ""),
         ("section", "one", "top"),
         ("exercise", "ex-a-x1", "top"),
@@ -73,7 +73,7 @@ def test_solutions_answers_of_quizzes_and_scripts_are_in_no_place(places: dict[s
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "stems"),
     [
         ("The gradients of memories", ["gradient", "memori"]),
         ("torch.compile(f, 12)", ["torch.compile", "torch", "compil"]),
@@ -86,8 +86,8 @@ def test_solutions_answers_of_quizzes_and_scripts_are_in_no_place(places: dict[s
         ("all-reduce", ["reduc"]),
     ],
 )
-def test_words_are_stems_and_names(text: str, found: list[str]) -> None:
-    assert list(words(text)) == found
+def test_words_are_stems_and_names(text: str, stems: list[str]) -> None:
+    assert list(words(text)) == stems
 
 
 def test_the_index_says_where_words_are_and_how_often() -> None:
@@ -137,9 +137,9 @@ def test_hints_are_in_the_index_and_solutions_are_not(built: Book) -> None:
 
 
 def test_texts_of_hints_are_no_excerpts(built: Book) -> None:
-    name, _, said = (_site(built) / "_static/search/book.page.js").read_text(encoding="utf-8").partition(" = ")
+    name, _, json_text = (_site(built) / "_static/search/book.page.js").read_text(encoding="utf-8").partition(" = ")
     assert name == 'bookTexts["book/page"]'
-    texts = json.loads(said.rstrip(";\n"))
+    texts = json.loads(json_text.rstrip(";\n"))
     assert any("Use plain Python." in text for text in texts)
     assert not [text for text in texts if "without return" in text]
 

@@ -93,7 +93,7 @@ def test_what_a_page_must_not_show_unsaid(output: Callable[[], nbformat.Notebook
         cells = code("a", tags=tags), code("a", tags=tags)
         cells[1].outputs = [output()]
         _, warnings = merged(notebook(cells[0]), notebook(cells[1]))
-        assert [found for found, _, _ in warnings] == expected
+        assert [warning_kind for warning_kind, _, _ in warnings] == expected
 
 
 # A book with a chapter, whose site several tests look at.
@@ -151,8 +151,8 @@ def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
 
 
 def test_a_page_says_where_its_numbers_come_from(built: Built) -> None:
-    for said in ("Every output on this page comes from one run", "Counts.", "CPU lane", "shown"):
-        assert said in built.page
+    for phrase in ("Every output on this page comes from one run", "Counts.", "CPU lane", "shown"):
+        assert phrase in built.page
     assert 'href="one.html"' in built.book.html("runs")
 
 
@@ -232,21 +232,23 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
 def refusals(broken: Book) -> list[str]:
     """What two builds in a row say: Sphinx alone would forget the warnings of pages that have not changed."""
     done = [broken.printed() for _ in range(2)]
-    assert all(one.returncode for one in done)
-    return [one.stdout + one.stderr for one in done]
+    assert all(completed.returncode for completed in done)
+    return [completed.stdout + completed.stderr for completed in done]
 
 
 @pytest.mark.parametrize("turn", [0, 1])
 @pytest.mark.parametrize(
-    "said",
+    "complaint",
     [
         "book/one.md:23: WARNING: not the code that papermill ran",
         "never run: `torchbook run` makes its outputs",
     ],
     ids=["stale", "never run"],
 )
-def test_a_page_without_its_own_outputs_fails_the_build_every_time(refusals: list[str], said: str, turn: int) -> None:
-    assert said in refusals[turn]
+def test_a_page_without_its_own_outputs_fails_the_build_every_time(
+    refusals: list[str], complaint: str, turn: int
+) -> None:
+    assert complaint in refusals[turn]
 
 
 def test_outputs_of_other_code_are_not_shown(broken: Book, refusals: list[str]) -> None:
@@ -278,8 +280,8 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
         try:
             assert server.stdout
             lines = iter(server.stdout)
-            said = next(line for line in lines if "Serving on" in line)
-            address = re.search(r"http://[\d.:]+", said)
+            announcement = next(line for line in lines if "Serving on" in line)
+            address = re.search(r"http://[\d.:]+", announcement)
             assert address
             url = f"{address[0]}/book/one.html"
             assert "Old prose." in fetch(url)

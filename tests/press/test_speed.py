@@ -47,18 +47,18 @@ def opened(browser: Browser, folder: Path, page: str) -> Measured:
 
 def test_bytes_requests_tasks_and_shifts_are_those_of_the_page(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text("// " + "a" * 5000)
-    found = opened(browser, tmp_path, SLOW)
+    measured = opened(browser, tmp_path, SLOW)
     sizes = [len(gzip.compress((tmp_path / name).read_bytes(), mtime=0)) for name in ("a.html", "a.js")]
-    assert (found.kb, found.requests) == (round(sum(sizes) / 1000, 1), 2)
-    assert found.task_ms >= 300
-    assert found.shift > BUDGET.shift
-    assert found.interaction_ms is None
+    assert (measured.kb, measured.requests) == (round(sum(sizes) / 1000, 1), 2)
+    assert measured.task_ms >= 300
+    assert measured.shift > BUDGET.shift
+    assert measured.interaction_ms is None
 
 
 def test_an_interaction_is_timed_from_the_navigation_to_the_answer(browser: Browser, tmp_path: Path) -> None:
-    found = opened(browser, tmp_path, WIDGET)
-    assert found.interaction_ms is not None
-    assert found.interaction_ms >= 400
+    measured = opened(browser, tmp_path, WIDGET)
+    assert measured.interaction_ms is not None
+    assert measured.interaction_ms >= 400
 
 
 @pytest.mark.parametrize("ready", ["", "data-ready"])
@@ -88,7 +88,7 @@ def test_a_page_within_its_budgets_breaks_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "complaint"),
     [
         ({"kb": 301}, "a.html: gzipped 301 kB, at most 300"),
         ({"kb": 441, "math": True}, "a.html: gzipped 441 kB, at most 440"),
@@ -99,13 +99,13 @@ def test_a_page_within_its_budgets_breaks_none() -> None:
         ({"interaction_ms": 3001}, "a.html: first interaction 3001 ms, at most 3000"),
     ],
 )
-def test_a_broken_budget_is_named_with_its_page(changed: dict[str, float], said: str) -> None:
-    assert speed.broken(replace(FINE, **changed)) == [said]
+def test_a_broken_budget_is_named_with_its_page(changed: dict[str, float], complaint: str) -> None:
+    assert speed.broken(replace(FINE, **changed)) == [complaint]
 
 
 def test_a_page_must_be_a_third_of_the_stock_page() -> None:
-    (said,) = speed.broken(FINE, replace(FINE, kb=299))
-    assert said == "a.html: 100 kB gzipped, 299 as stock: less than 3 times as much"
+    (complaint,) = speed.broken(FINE, replace(FINE, kb=299))
+    assert complaint == "a.html: 100 kB gzipped, 299 as stock: less than 3 times as much"
 
 
 def test_the_table_has_the_stock_page_in_brackets() -> None:
@@ -114,8 +114,8 @@ def test_the_table_has_the_stock_page_in_brackets() -> None:
 
 
 def notebook(*sources: str, outputs: bool) -> nbformat.NotebookNode:
-    given = [nbformat.v4.new_output("stream", text="said")] if outputs else []
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one, outputs=given) for one in sources])
+    printed = [nbformat.v4.new_output("stream", text="said")] if outputs else []
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, outputs=printed) for source in sources])
 
 
 def test_a_stock_chapter_has_the_outputs_of_the_run() -> None:
@@ -130,14 +130,14 @@ def test_a_notebook_of_another_run_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "start"),
     [("# A\n", ""), (":::{note}\n:::\n", ""), (":::{predict} 1?\n:::\n", "a.md:1: has the directive predict")],
 )
-def test_a_page_of_our_directives_has_no_stock_build(tmp_path: Path, text: str, said: str) -> None:
+def test_a_page_of_our_directives_has_no_stock_build(tmp_path: Path, text: str, start: str) -> None:
     (tmp_path / "a.md").write_text(text)
-    found = stock.hindrance(tmp_path, "a.html")
-    assert found.startswith(said)
-    assert bool(found) == bool(said)
+    hindrance = stock.hindrance(tmp_path, "a.html")
+    assert hindrance.startswith(start)
+    assert bool(hindrance) == bool(start)
 
 
 def test_without_npm_the_comparison_is_not_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ def source(module: str) -> str:
 
 
 def within(name: str, inputs: tuple[str, ...]) -> bool:
-    return any(name == one or name.startswith(f"{one}/") for one in inputs)
+    return any(name == path or name.startswith(f"{path}/") for path in inputs)
 
 
 @pytest.mark.parametrize("file", NARROW)

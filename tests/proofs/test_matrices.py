@@ -132,23 +132,23 @@ def test_what_is_shown_counts(tree: Path, other: Callable[[Case], Case]) -> None
 
 def seen(tree: Path, monkeypatch: pytest.MonkeyPatch, matrix: Matrix) -> tuple[Store, list[Case]]:
     """A store after a matrix was asked for twice, and how often it was found."""
-    found: list[Case] = []
+    evaluated: list[Case] = []
 
     def finds(cases: list[Case], box: Box) -> list[Matrix]:
-        found.extend(cases)
+        evaluated.extend(cases)
         return [matrix] * len(cases)
 
     monkeypatch.setattr(matrices, "_seen", finds)
     store = Store(tree / "proofs")
     for _ in range(2):
         assert matrices.of([case_in(tree)], Box(), store) == [matrix]
-    return store, found
+    return store, evaluated
 
 
 def test_a_good_matrix_is_found_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = Matrix(exercise="l5-x1", checks=(), named={}, limit=1.0, refuses={})
-    store, found = seen(tree, monkeypatch, good)
-    assert len(found) == 1
+    store, evaluated = seen(tree, monkeypatch, good)
+    assert len(evaluated) == 1
     assert store.counts == {(matrices.KIND, "made"): 1, (matrices.KIND, "kept"): 1}
 
 
@@ -156,8 +156,8 @@ def test_a_matrix_with_a_fault_is_found_each_time(tree: Path, monkeypatch: pytes
     outcome = {"name": "test_a", "state": "refused", "message": "no", "seconds": 0.1}
     refused = Shown.model_validate({"purpose": "reference", "answer": "", "seed": 0, "outcomes": [outcome]})
     bad = Matrix(exercise="l5-x1", checks=(), named={}, limit=1.0, shown=(refused,), refuses={})
-    store, found = seen(tree, monkeypatch, bad)
-    assert len(found) == 2
+    store, evaluated = seen(tree, monkeypatch, bad)
+    assert len(evaluated) == 2
     assert not store.counts
 
 

@@ -117,11 +117,11 @@ def as_read(html: str) -> str:
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+    elif isinstance(value, list) and all(isinstance(line, str) for line in value):
         yield "".join(value)
     elif isinstance(value, list | dict):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
 
 
 def leaks(pages: Iterable[tuple[str, str]], wanted: set[Secret]) -> list[str]:

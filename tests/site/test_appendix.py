@@ -57,8 +57,8 @@ def test_meanings_are_short_enough_for_a_card(site: Site) -> None:
 
 def test_no_page_explains_a_term_twice(site: Site) -> None:
     for name in site.pages:
-        told = [link["data-gloss"] for link in site.soup(name).select("article p > a.gloss")]
-        assert len(told) == len(set(told)), name
+        meanings = [link["data-gloss"] for link in site.soup(name).select("article p > a.gloss")]
+        assert len(meanings) == len(set(meanings)), name
 
 
 def point_at(page: Page, link: Locator) -> Locator:
@@ -110,15 +110,17 @@ def test_a_card_stays_on_a_narrow_screen(site: Site, open_page: Open) -> None:
 def heading_at(site: Site, where: str) -> str:
     """The heading of the section that an address leads to, without its mark; empty where there is none."""
     page, _, anchor = where.partition("#")
-    found = site.soup(f"{page}.html").find(id=anchor)
-    section = found if isinstance(found, Tag) and found.name == "section" else found and found.find_parent("section")
+    target = site.soup(f"{page}.html").find(id=anchor)
+    section = (
+        target if isinstance(target, Tag) and target.name == "section" else target and target.find_parent("section")
+    )
     title = section.find(["h1", "h2", "h3", "h4"]) if isinstance(section, Tag) else None
     return title.get_text().removesuffix("#").strip() if isinstance(title, Tag) else ""
 
 
-@pytest.mark.parametrize("one", SYMPTOMS, ids=[one["key"] for one in SYMPTOMS])
-def test_a_symptoms_section_is_there_under_that_title(site: Site, one: symptoms.Symptom) -> None:
-    assert heading_at(site, one["where"]) == one["section"]
+@pytest.mark.parametrize("symptom", SYMPTOMS, ids=[symptom["key"] for symptom in SYMPTOMS])
+def test_a_symptoms_section_is_there_under_that_title(site: Site, symptom: symptoms.Symptom) -> None:
+    assert heading_at(site, symptom["where"]) == symptom["section"]
 
 
 # The timeline and the checklist.
@@ -129,8 +131,8 @@ def test_weeks_follow_the_readers_pace_and_it_is_kept(site: Site, open_page: Ope
     settled(opened)
     opened.get_by_label("Hours a week").fill("13")
     weeks = opened.locator("[data-hours]")
-    told = [(float(one.get_attribute("data-hours") or 0), int(one.inner_text())) for one in weeks.all()]
-    assert [week for _, week in told] == [week_of(hours, 13) for hours, _ in told]
+    shown_weeks = [(float(entry.get_attribute("data-hours") or 0), int(entry.inner_text())) for entry in weeks.all()]
+    assert [week for _, week in shown_weeks] == [week_of(hours, 13) for hours, _ in shown_weeks]
     opened.reload()
     settled(opened)
     expect(opened.get_by_label("Hours a week")).to_have_value("13")

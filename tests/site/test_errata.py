@@ -24,8 +24,8 @@ def _addresses(part: Tag) -> list[str]:
 
 def _entries(site: Site, page: str) -> Iterator[tuple[list[str], Tag]]:
     for item in site.soup(page).select("article li"):
-        if found := _addresses(item):
-            yield found, item
+        if addresses := _addresses(item):
+            yield addresses, item
 
 
 def _leads_into_the_book(item: Tag) -> bool:
@@ -35,27 +35,27 @@ def _leads_into_the_book(item: Tag) -> bool:
 def test_every_erratum_has_its_address_once(site: Site) -> None:
     expected = [f"{series}-{n:02}" for series, count in SERIES.items() for n in range(1, count + 1)]
     assert sorted(_addresses(site.soup(ERRATA))) == sorted(expected)
-    assert sorted(one for found, _ in _entries(site, ERRATA) for one in found) == sorted(expected)
+    assert sorted(address for addresses, _ in _entries(site, ERRATA) for address in addresses) == sorted(expected)
 
 
 def test_every_erratum_is_shown_or_says_why_not(site: Site) -> None:
     bare = [
-        found
-        for found, item in _entries(site, ERRATA)
-        if not found[0].startswith("x-") and not _leads_into_the_book(item) and not _MARK.search(item.get_text(" "))
+        addresses
+        for addresses, item in _entries(site, ERRATA)
+        if not addresses[0].startswith("x-") and not _leads_into_the_book(item) and not _MARK.search(item.get_text(" "))
     ]
     assert not bare
 
 
 def test_contradictions_lead_to_an_erratum(site: Site) -> None:
-    for found, item in _entries(site, ERRATA):
-        if found[0].startswith("x-"):
-            assert [link["href"] for link in item.select("a[href^='#e-']")], found
+    for addresses, item in _entries(site, ERRATA):
+        if addresses[0].startswith("x-"):
+            assert [link["href"] for link in item.select("a[href^='#e-']")], addresses
 
 
 @pytest.mark.parametrize("series", LISTS)
 def test_advice_and_pitfalls_are_each_shown(site: Site, series: str) -> None:
-    shown = [found for found, item in _entries(site, ADVICE) if _leads_into_the_book(item)]
-    assert [one for found in shown for one in found if one.startswith(series)] == [
+    shown = [addresses for addresses, item in _entries(site, ADVICE) if _leads_into_the_book(item)]
+    assert [address for addresses in shown for address in addresses if address.startswith(series)] == [
         f"{series}-{n}" for n in range(1, LISTS[series] + 1)
     ]

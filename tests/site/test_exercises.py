@@ -27,8 +27,10 @@ from torchbook_press.site.patterns import is_common
 
 def test_each_exercise_is_on_its_chapter_s_page_once(site: Site, repo: Path) -> None:
     pages = {chapter.contract.id: f"{chapter.docname}.html" for chapter in chapters(repo)}
-    everyone = [one for one in shelf.shelf().values() if one.contract.audience == "everyone"]
-    expected = {one.id: [pages[one.contract.chapter]] for one in everyone if one.contract.chapter in pages}
+    everyone = [exercise for exercise in shelf.shelf().values() if exercise.contract.audience == "everyone"]
+    expected = {
+        exercise.id: [pages[exercise.contract.chapter]] for exercise in everyone if exercise.contract.chapter in pages
+    }
     assert expected, "no exercise belongs to a chapter of the book"
     blocks: dict[str, list[str]] = {name: [] for name in expected}
     for page in site.pages:
@@ -117,20 +119,20 @@ def test_a_choice_by_keyboard(page: Page) -> None:
 
 def test_a_short_answer_is_marked_and_kept(page: Page) -> None:
     question = _typed(page)
-    field, said = question.get_by_role("textbox"), question.get_by_role("status")
+    field, status = question.get_by_role("textbox"), question.get_by_role("status")
     question.get_by_role("button", name="Check").click()
-    expect(said).to_be_empty()
+    expect(status).to_be_empty()
     expect(field).to_be_focused()
     field.fill("no idea at all")
     question.get_by_role("button", name="Check").click()
-    expect(said).to_have_text("Not this one.")
+    expect(status).to_have_text("Not this one.")
     example = question.locator("dt code").first.text_content()
     field.fill(f"  {example.upper()} ")
     page.keyboard.press("Enter")
-    expect(said).to_contain_text("Right.")
+    expect(status).to_contain_text("Right.")
     page.reload()
     expect(field).to_have_value(example.upper())  # without the spaces around it
-    expect(said).to_contain_text("Right.")
+    expect(status).to_contain_text("Right.")
 
 
 def test_a_quiz_whose_answers_are_all_right_is_solved(page: Page) -> None:
@@ -145,17 +147,17 @@ def test_a_quiz_whose_answers_are_all_right_is_solved(page: Page) -> None:
 
 
 def test_browser_and_python_mark_short_answers_alike(page: Page) -> None:
-    quizzes = {one.id: one for one in shelf.shelf().values() if one.contract.kind == "quiz"}
+    quizzes = {exercise.id: exercise for exercise in shelf.shelf().values() if exercise.contract.kind == "quiz"}
     tried = 0
     for typed in page.locator("fieldset[data-accept]").all():
         exercise_id, name = typed.get_attribute("data-question").split(".")
-        question = next(one for one in quizzes[exercise_id].contract.questions if one.name == name)
+        question = next(candidate for candidate in quizzes[exercise_id].contract.questions if candidate.name == name)
         for answer in (question.example, *(tempting.example for tempting in question.tempting)):
             typed.get_by_role("textbox").fill(answer)
             typed.get_by_role("button", name="Check").click()
-            why = next((one for one in question.tempting if accepted((one.match,), answer)), None)
+            why = next((tempting for tempting in question.tempting if accepted((tempting.match,), answer)), None)
             expect(typed).to_have_attribute("data-state", "right" if accepted(question.accept, answer) else "wrong")
-            matched = None if why is None else [one.match for one in question.tempting].index(why.match)
+            matched = None if why is None else [tempting.match for tempting in question.tempting].index(why.match)
             if matched is not None and answer != question.example:
                 reason = typed.locator("dd[data-match]").nth(matched).text_content()
                 expect(typed.get_by_role("status")).to_contain_text(reason.strip())
@@ -181,7 +183,7 @@ def test_browser_and_python_read_the_common_patterns_alike(browser: Browser) -> 
     patterns = sorted({pattern for pattern in drawn if _compiles(pattern)})
     answers = ["".join(draw.choices("aAbB_.( 01", k=draw.randint(0, 5))) for _ in range(60)]
     assert len(patterns) > 2000
-    by_python = [[bool(re.fullmatch(one, answer, re.IGNORECASE)) for answer in answers] for one in patterns]
+    by_python = [[bool(re.fullmatch(pattern, answer, re.IGNORECASE)) for answer in answers] for pattern in patterns]
     page = browser.new_page()
     by_browser = page.evaluate(
         "([ps, answers]) => ps.map((p) => answers.map((one) => new RegExp(`^(?:${p})$`, 'i').test(one)))",
@@ -240,12 +242,12 @@ _STUB = re.compile(r"^(?P<id>.+-x\d+)-stub$")
 
 
 def _notebooks() -> list[str]:
-    found = [path for path in SITE.glob("notebooks/**/*.ipynb") if _exercises_in(nbformat.read(path, as_version=4))]
-    return sorted(path.relative_to(SITE).as_posix() for path in found)
+    paths = [path for path in SITE.glob("notebooks/**/*.ipynb") if _exercises_in(nbformat.read(path, as_version=4))]
+    return sorted(path.relative_to(SITE).as_posix() for path in paths)
 
 
 def _exercises_in(nb: nbformat.NotebookNode) -> list[str]:
-    return [found["id"] for cell in nb.cells if (found := _STUB.match(cell.id))]
+    return [stub["id"] for cell in nb.cells if (stub := _STUB.match(cell.id))]
 
 
 # Without a site, or a notebook with exercises, this one case fails.
@@ -307,5 +309,5 @@ def test_no_cell_after_an_exercise_needs_what_its_stub_takes_over(name: str, sit
             taken |= {node.name: stub["id"] for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         elif not cell.id.endswith("-check"):
             used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-            clashes += [f"{cell.id}: {one} of {taken[one]}" for one in used & taken.keys()]
+            clashes += [f"{cell.id}: {used_name} of {taken[used_name]}" for used_name in used & taken.keys()]
     assert clashes == []

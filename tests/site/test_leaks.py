@@ -74,7 +74,7 @@ def test_a_planted_secret_is_found(
     path = tmp_path / "site" / file
     path.parent.mkdir(parents=True)
     path.write_bytes(written(secret))
-    assert [found for found in leaks(texts(tmp_path / "site"), secrets(own)) if found.startswith(f"{file}: ")]
+    assert [leak for leak in leaks(texts(tmp_path / "site"), secrets(own)) if leak.startswith(f"{file}: ")]
 
 
 @pytest.mark.parametrize("text", ["def add(a: int, b: int) -> int:", "t01-x90", "one and two are three", "add(1, 2)"])
@@ -99,9 +99,9 @@ def leaky(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
 
 def test_a_built_book_leaks_only_what_a_page_has_pasted(leaky: Book) -> None:
     wanted = secrets(load(page.parent) for page in (leaky.root / "own").glob(PAGES))
-    found = leaks(texts(leaky.root / "_build" / "html"), wanted)
-    assert f"book/careless.html: t01-x1: a hidden check: {HIDDEN_LINE}" in found
-    assert f"searchindex.js: t01-x9: for instructors: {PRIVATE_TITLE}" in found
-    assert {entry.partition(": ")[0] for entry in found} == {
+    leaked = leaks(texts(leaky.root / "_build" / "html"), wanted)
+    assert f"book/careless.html: t01-x1: a hidden check: {HIDDEN_LINE}" in leaked
+    assert f"searchindex.js: t01-x9: for instructors: {PRIVATE_TITLE}" in leaked
+    assert {entry.partition(": ")[0] for entry in leaked} == {
         *("book/careless.html", "_sources/book/careless.md", "searchindex.js", "_static/search/book.careless.js"),
     }

@@ -49,11 +49,11 @@ def test_title_code_words_and_answers_are_on_paper(chapter: Page) -> None:
     )
     assert [line for line in lines if squeezed(line) not in text] == []
     # A page number may stand in what goes on over a page's end, so sentences are looked for.
-    said = chapter.locator(".viz-words, .prediction details > p").all_text_contents()
-    sentences = [one for text in said for one in re.split(r"(?<=[.:;,]) ", text)]
-    found = [one for one in sentences if squeezed(one) in text]
-    assert said
-    assert len(found) > 0.95 * len(sentences)
+    texts = chapter.locator(".viz-words, .prediction details > p").all_text_contents()
+    sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.:;,]) ", text)]
+    printed = [sentence for sentence in sentences if squeezed(sentence) in text]
+    assert texts
+    assert len(printed) > 0.95 * len(sentences)
     assert all(sheet.startswith(str(number)) or sheet.endswith(str(number)) for number, sheet in enumerate(sheets, 1))
 
 
@@ -90,8 +90,8 @@ def test_formulas_and_plots_are_no_wider_than_paper(site: Site, open_page: Open)
 
 
 def _colour(page: Page, selector: str, name: str = "color") -> str:
-    found: str = page.locator(selector).first.evaluate(f"one => getComputedStyle(one)['{name}']")
-    return found
+    colour: str = page.locator(selector).first.evaluate(f"one => getComputedStyle(one)['{name}']")
+    return colour
 
 
 def test_paper_is_light(site: Site, open_page: Open) -> None:

@@ -216,7 +216,7 @@ def chapter(site: Site) -> str:
 
 
 def _sections(site: Site, chapter: str) -> list[str]:
-    return [str(one["id"]) for one in site.soup(chapter).select("section:has(> .chapter-head) > section[id]")]
+    return [str(section["id"]) for section in site.soup(chapter).select("section:has(> .chapter-head) > section[id]")]
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])
@@ -290,7 +290,7 @@ def test_sections_of_an_older_edition_are_no_harm(site: Site, open_page: Open, c
     kept = page.evaluate(f"JSON.parse(localStorage[{KEPT}])")["pages"][chapter.removesuffix(".html")]
     assert kept["of"] == len(_sections(site, chapter))
     assert first in kept["seen"]
-    assert not [one for one in kept["seen"] if one not in _sections(site, chapter)]
+    assert not [section_id for section_id in kept["seen"] if section_id not in _sections(site, chapter)]
 
 
 # Of what stands below the box, once the fonts are there.

@@ -187,7 +187,7 @@ def test_what_readers_ask_for_comes_among_the_first(site: Site, open_page: Open)
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "notice"),
     [
         ("the of is", "Numbers, signs and words such as “the” are everywhere"),
         ("wombatology", "Nothing in the book has these words."),
@@ -196,8 +196,8 @@ def test_what_readers_ask_for_comes_among_the_first(site: Site, open_page: Open)
         ("trnspose view", "with words like them"),
     ],
 )
-def test_it_says_why_nothing_is_found(site: Site, open_page: Open, query: str, said: str) -> None:
-    expect(ask(site, open_page, query).get_by_role("status")).to_contain_text(said)
+def test_it_says_why_nothing_is_found(site: Site, open_page: Open, query: str, notice: str) -> None:
+    expect(ask(site, open_page, query).get_by_role("status")).to_contain_text(notice)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -210,8 +210,8 @@ def test_results_are_accessible_and_fit_a_phone(site: Site, open_page: Open, the
 
 def _index(site: Site) -> dict[str, list[list[object]]]:
     text = site.file("searchindex.js").read_text(encoding="utf-8")
-    found: dict[str, list[list[object]]] = json.loads(text.partition("const bookIndex = ")[2].rstrip(";\n"))
-    return found
+    index: dict[str, list[list[object]]] = json.loads(text.partition("const bookIndex = ")[2].rstrip(";\n"))
+    return index
 
 
 _ID = re.compile(r'<[a-z][^<>]*? id="([^"]+)"')
@@ -233,8 +233,10 @@ def test_every_place_of_the_index_is_on_its_page(site: Site) -> None:
 
 def test_every_hint_and_prediction_is_in_it_and_no_solution(site: Site) -> None:
     anchors = {str(place[0]) for place in _index(site)["places"]}
-    exercises = [one for one in shelf.shelf().values() if one.contract.audience == "everyone"]
-    hints = {f"ex-{one.id}-hint-{number}" for one in exercises for number in range(1, len(one.hints) + 1)}
+    exercises = [exercise for exercise in shelf.shelf().values() if exercise.contract.audience == "everyone"]
+    hints = {
+        f"ex-{exercise.id}-hint-{number}" for exercise in exercises for number in range(1, len(exercise.hints) + 1)
+    }
     on_pages = {id_ for name in site.pages for id_ in _FOLDED.findall(_article(site, name))}
     solutions = {anchor for anchor in on_pages if anchor.endswith("-solution")}
     assert solutions

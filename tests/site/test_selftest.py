@@ -66,10 +66,10 @@ def test_not_sure_shows_the_answer_and_what_to_read(page: Page) -> None:
     question = _choice(page)
     question.get_by_role("radio", name="Not sure").focus()
     page.keyboard.press("Space")
-    said = question.get_by_role("status")
-    expect(said).to_contain_text("Not sure yet.")
-    expect(said).to_contain_text(question.locator("dt").first.text_content().strip())
-    expect(said).not_to_contain_text("Not this one.")
+    status = question.get_by_role("status")
+    expect(status).to_contain_text("Not sure yet.")
+    expect(status).to_contain_text(question.locator("dt").first.text_content().strip())
+    expect(status).not_to_contain_text("Not this one.")
     expect(_topic(page, question).get_by_role("link").first).to_be_visible()
 
 
@@ -87,10 +87,10 @@ def test_answers_and_result_outlive_a_reload(page: Page) -> None:
     _choice(page).locator("input[data-right]").click()
     _typed(page).get_by_role("textbox").fill("no idea")
     page.keyboard.press("Enter")
-    said = _status(page).text_content()
+    status_text = _status(page).text_content()
     page.reload()
     expect(_choice(page).locator("input[data-right]")).to_be_checked()
-    expect(_status(page)).to_have_text(said)
+    expect(_status(page)).to_have_text(status_text)
 
 
 def test_start_again_forgets_every_answer(page: Page) -> None:
@@ -122,7 +122,7 @@ def test_browser_and_python_mark_the_short_answers_alike(page: Page) -> None:
     tried = 0
     for typed in page.locator(".quiz:has(.result) fieldset[data-accept]").all():
         exercise_id, name = typed.get_attribute("data-question").split(".")
-        question = next(one for one in shelf.find(exercise_id).contract.questions if one.name == name)
+        question = next(candidate for candidate in shelf.find(exercise_id).contract.questions if candidate.name == name)
         for answer in (question.example, *(tempting.example for tempting in question.tempting)):
             typed.get_by_role("textbox").fill(answer)
             typed.get_by_role("button", name="Check").click()

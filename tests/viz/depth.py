@@ -110,7 +110,7 @@ def _imports(path: Path, root: Path) -> Iterator[Path]:
 def _module(base: Path, names: list[str]) -> list[Path]:
     """The file of a module, if it is one of this repository."""
     path = base.joinpath(*names)
-    return [one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()][:1]
+    return [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()][:1]
 
 
 def _named(base: Path, names: list[str], name: str, root: Path) -> list[Path]:

@@ -116,8 +116,8 @@ def both(*hands: Hand) -> Hand:
     """One after the other."""
 
     def hand(figure: Locator) -> None:
-        for one in hands:
-            one(figure)
+        for action in hands:
+            action(figure)
 
     return hand
 
@@ -174,8 +174,8 @@ def attention_explorer(layers: int = 3, heads: int = 4, causal: bool = True, **t
 def attention_presets() -> dict[str, Traits]:
     """The head to which each preset leads."""
     rows = attention_explorer().rows
-    found = {name: divmod(attention.find(rows, name), 4) for name in attention.setup()["presets"]}
-    return {name: {"layer": layer, "head": head, "query": 5} for name, (layer, head) in found.items()}
+    heads = {name: divmod(attention.find(rows, name), 4) for name in attention.setup()["presets"]}
+    return {name: {"layer": layer, "head": head, "query": 5} for name, (layer, head) in heads.items()}
 
 
 MERGES = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"a", b"n"), (b"an", b"d"), (b" ", b"t"), (b" t", b"o"),
@@ -476,7 +476,7 @@ def symptoms_sample() -> Sample:
     return Sample(
         make=viz.SymptomFinder, kind="symptoms",
         act=fill("What do you see?", "training hangs"), acted={"query": "training hangs"},
-        presets={one["key"]: {"chosen": one["key"]} for one in symptoms.setup()["symptoms"]},
+        presets={symptom["key"]: {"chosen": symptom["key"]} for symptom in symptoms.setup()["symptoms"]},
         linked={"query": "nan", "kind": "nan"}, broken=("=eyJraW5kIjoib3RoZXIifQ",),  # a kind that is not
         looks=(Look({"chosen": "ddp-hangs"}),), widths=(1280, 360),
     )  # fmt: skip

@@ -31,8 +31,8 @@ def _skip(reason: str) -> None:
 def _installed(tools: Path, manifest: Path) -> bool:
     """Is every package there in the very version that the manifest names?"""
     for name, version in json.loads(manifest.read_text())["devDependencies"].items():
-        found = tools / "node_modules" / name / "package.json"
-        if not found.is_file() or json.loads(found.read_text())["version"] != version:
+        package = tools / "node_modules" / name / "package.json"
+        if not package.is_file() or json.loads(package.read_text())["version"] != version:
             return False
     return True
 

@@ -192,7 +192,7 @@ def test_animation_respects_the_wish_for_less_motion(trial: Try, motion: Any) ->
     assert (len(steps) == 1) == (motion == "reduce")
 
 
-def _contrast(one: str, two: str) -> float:
+def _contrast(first: str, second: str) -> float:
     def light(color: str) -> float:
         digits = color.lstrip("#")
         digits = "".join(c * 2 for c in digits) if len(digits) == 3 else digits
@@ -200,7 +200,7 @@ def _contrast(one: str, two: str) -> float:
         linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    bright, dark = sorted([light(one), light(two)], reverse=True)
+    bright, dark = sorted([light(first), light(second)], reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 
 

@@ -128,8 +128,8 @@ def use(figure: Locator) -> None:
     for text in figure.locator("input:not([type]), [type=text], [type=search]").all()[:1]:
         text.fill("out of memory")
     for moved in ("input[type=range]", "[tabindex='0']", "select"):
-        for one in figure.locator(f"{moved}:visible").all()[:1]:
-            one.press("ArrowDown" if moved == "select" else "ArrowRight")
+        for control in figure.locator(f"{moved}:visible").all()[:1]:
+            control.press("ArrowDown" if moved == "select" else "ArrowRight")
     for head in figure.locator(".at-head").all()[1:2]:
         head.click()
 

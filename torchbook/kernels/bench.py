@@ -246,34 +246,36 @@ def main() -> int:
     parser.add_argument("only", nargs="?", default="", help="kernels whose name begins so")
     parser.add_argument("--strict", action="store_true", help="fail also when a target is missed")
     parser.add_argument("--json", type=Path, help="write the results to this file")
-    given = parser.parse_args()
+    options = parser.parse_args()
     seed_everything(0)  # deterministic algorithms also fill new tensors with nan: what is not written shows
     on_gpu = torch.cuda.is_available() and not kernels.INTERPRETED
     device = torch.device("cuda", torch.cuda.current_device()) if on_gpu else torch.device("cpu")
     how = "compiled" if on_gpu else "in Triton's interpreter, small sizes"
     print(f"{device_name(device)}, torch {torch.__version__}, triton {triton.__version__}: {how}")
-    checked = list(check(device, given.only))
-    for one in checked:
-        print(f"{'right' if one.right else 'WRONG'}  {one.error:.1e} (allowed {one.allowed:.0e})  {one.name}")
+    checked = list(check(device, options.only))
+    for result in checked:
+        print(
+            f"{'right' if result.right else 'WRONG'}  {result.error:.1e} (allowed {result.allowed:.0e})  {result.name}"
+        )
     measured: list[Measured] = []
     if on_gpu:
         print(f"{'':53}kernel   library  speed  (medians of >= {RUNS} runs; speed = library's time / kernel's)")
-        for race in measure(device, given.only):
+        for race in measure(device, options.only):
             measured.append(race)
             verdict = "" if race.target is None else f"target {race.target}: {'reached' if race.reached else 'MISSED'}"
             times = f"{race.milliseconds:6.3f} ms {race.library:6.3f} ms {race.speed:5.2f}x"
             print(f"{race.name:52} {times}  {race.rate:>12}  {verdict}", flush=True)
     else:
         print("Nothing was measured: there is no CUDA device, and the interpreter's times mean nothing.")
-    if given.json:
+    if options.json:
         results = {"device": device_name(device), "torch": torch.__version__, "triton": triton.__version__}
-        rows = {"checked": [asdict(one) for one in checked], "measured": [asdict(one) for one in measured]}
-        given.json.write_text(json.dumps(results | rows, indent=1))
-    wrong = [one.name for one in checked if not one.right] + [one.name for one in measured if not one.difference < 0.02]
-    missed = [one.name for one in measured if not one.reached]
-    print(f"{len(checked) - sum(not one.right for one in checked)} of {len(checked)} checks right", end="")
+        rows = {"checked": [asdict(row) for row in checked], "measured": [asdict(row) for row in measured]}
+        options.json.write_text(json.dumps(results | rows, indent=1))
+    wrong = [row.name for row in checked if not row.right] + [row.name for row in measured if not row.difference < 0.02]
+    missed = [row.name for row in measured if not row.reached]
+    print(f"{len(checked) - sum(not row.right for row in checked)} of {len(checked)} checks right", end="")
     print(f", {len(missed)} targets missed" if on_gpu else "")
-    return int(bool(wrong or (given.strict and missed)))
+    return int(bool(wrong or (options.strict and missed)))
 
 
 if __name__ == "__main__":

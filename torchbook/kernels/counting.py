@@ -113,11 +113,11 @@ class _Made(TorchDispatchMode):
         made = func(*args, **(kwargs or {}))
         if func is torch.ops.aten.set_.source_Storage_storage_offset:  # the interpreter's own view of an operand
             return made
-        known = {_address(one) for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)}
-        for one in tree_leaves(made):
-            if isinstance(one, torch.Tensor) and _address(one) not in known and one.untyped_storage().nbytes():
+        known = {_address(operand) for operand in tree_leaves((args, kwargs)) if isinstance(operand, torch.Tensor)}
+        for leaf in tree_leaves(made):
+            if isinstance(leaf, torch.Tensor) and _address(leaf) not in known and leaf.untyped_storage().nbytes():
                 name = func.overloadpacket.__name__
-                self._counted.tensors.append((name, tuple(one.shape), one.untyped_storage().nbytes()))
+                self._counted.tensors.append((name, tuple(leaf.shape), leaf.untyped_storage().nbytes()))
         return made
 
 

@@ -101,9 +101,9 @@ def resources(cubin: bytes) -> dict[str, int]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        said = subprocess.run([tool, "-res-usage", file.name], capture_output=True, text=True, check=True).stdout
-    found = dict(re.findall(r"\b(REG|STACK):(\d+)", said))
-    return {"registers": int(found["REG"]), "stack": int(found["STACK"])}
+        report = subprocess.run([tool, "-res-usage", file.name], capture_output=True, text=True, check=True).stdout
+    usage = dict(re.findall(r"\b(REG|STACK):(\d+)", report))
+    return {"registers": int(usage["REG"]), "stack": int(usage["STACK"])}
 
 
 def instructions(ptx: str) -> dict[str, int]:
@@ -120,40 +120,40 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="of each kernel only the first configuration")
     parser.add_argument("--text", action="store_true", help="print the PTX instead; with --json, add it")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     if INTERPRETED:
         again = [sys.executable, "-m", "torchbook.kernels.ptx", *sys.argv[1:]]
         sys.exit(subprocess.run(again, env={**os.environ, "TRITON_INTERPRET": "0"}).returncode)
     chosen, seen = [], set()
     for job in jobs():
-        if job[0].startswith(tuple(given.only)) and not (given.first and job[0] in seen):
+        if job[0].startswith(tuple(options.only)) and not (options.first and job[0] in seen):
             chosen.append(job)
             seen.add(job[0])
     results = []
 
     def compile_job(job: Any) -> tuple[Any, Any]:
         _, kernel, config, types, constants = job
-        return job, compiled(kernel, config, types, constants, given.arch)
+        return job, compiled(kernel, config, types, constants, options.arch)
 
     with ThreadPoolExecutor(1 if len(chosen) == 1 else os.cpu_count()) as pool:
         for (name, _, config, _, _), binary in pool.map(compile_job, chosen):
-            if given.text and not given.json:
+            if options.text and not options.json:
                 print(binary.asm["ptx"])
                 continue
             result = {
                 "kernel": name,
                 "config": config.kwargs | {"num_stages": config.num_stages, "num_warps": config.num_warps},
                 "shared": binary.metadata.shared,
-                "fits": binary.metadata.shared <= SHARED.get(given.arch, 227 * 1024),
+                "fits": binary.metadata.shared <= SHARED.get(options.arch, 227 * 1024),
                 **resources(binary.asm["cubin"]),
                 "instructions": instructions(binary.asm["ptx"]),
             }
-            if given.text:
+            if options.text:
                 result["ptx"] = binary.asm["ptx"]
             results.append(result)
-            if not given.json:
+            if not options.json:
                 print(_line(result), flush=True)
-    if given.json:
+    if options.json:
         print(json.dumps(results))
 
 

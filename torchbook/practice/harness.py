@@ -138,10 +138,10 @@ class Bench:
         with _generators():
             for check in self.checks:
                 if only is None or check.name in only:
-                    outcomes.append(self._one(check, learner, values, seconds, end))
+                    outcomes.append(self._outcome(check, learner, values, seconds, end))
         return outcomes
 
-    def _one(
+    def _outcome(
         self, check: Check, learner: dict[str, object], values: dict[str, Any], seconds: float, end: float
     ) -> Outcome:
         if self.broken:

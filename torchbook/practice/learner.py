@@ -29,7 +29,7 @@ _QUIZ_WORDS = _WORDS | {"passed": "right", "refused": "not right", "unsolved": "
 _NOT_THE_LEARNERS = {"In", "Out", "exit", "quit", "get_ipython", "open"}
 
 
-class _Told(set[str]):
+class _ShownNotes(set[str]):
     """Notes about the progress file that this process has shown already; each is shown once."""
 
     def first_time(self, note: str) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ class _Told(set[str]):
         return (note,)
 
 
-_told = _Told()
+_shown_notes = _ShownNotes()
 
 
 def in_python(verb: str, *arguments: object) -> str:
@@ -120,7 +120,7 @@ def keep(exercise: Exercise, result: Result) -> tuple[str, ...]:
     """Keep a result in the learner's progress; an untouched stub is no try. Returns what is to be said of that."""
     if all(outcome.state in NOT_DONE for outcome in result.outcomes):
         return ()
-    return _told.first_time(progress.tried(exercise.id, solved=bool(result)))
+    return _shown_notes.first_time(progress.tried(exercise.id, solved=bool(result)))
 
 
 def _outcomes(exercise: Exercise, namespace: Mapping[str, Any], patience: float) -> list[Outcome]:
@@ -319,7 +319,7 @@ def hint_text(exercise_id: str, number: int | None = None, call: Call = in_pytho
     if number not in range(1, len(exercise.hints) + 1):
         raise ExerciseError(f"{exercise.id} has no hint {number}; there are 1 to {len(exercise.hints)}")
     hint = exercise.hints[number - 1]
-    notes = _told.first_time(progress.hinted(exercise.id, number))
+    notes = _shown_notes.first_time(progress.hinted(exercise.id, number))
     return "\n\n".join([f"**{number}. {hint.symptom}**", hint.text, *notes])
 
 
@@ -330,7 +330,7 @@ def solution_text(exercise_id: str) -> str:
         ExerciseError: there is no such exercise.
     """
     exercise = shelf.find(named(exercise_id))
-    notes = _told.first_time(progress.opened(exercise.id))
+    notes = _shown_notes.first_time(progress.opened(exercise.id))
     body = _answers(exercise) if exercise.contract.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
     return "\n\n".join([f"Solution of {exercise.id} {exercise.title}", body, *notes])
 
@@ -399,4 +399,4 @@ def _table(entries: list[Listed], note: str) -> str:
         f"| {entry.id} | {entry.title} | {entry.stars} of 5 | {entry.minutes} | {entry.state} |" for entry in entries
     ]
     table = "\n".join([*head, *rows]) if entries else "No exercise to show."
-    return "\n\n".join([table, *_told.first_time(note)])
+    return "\n\n".join([table, *_shown_notes.first_time(note)])

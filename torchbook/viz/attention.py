@@ -48,11 +48,11 @@ def quantised(row: Sequence[float]) -> list[int]:
     """
     total = sum(row)
     exact = [UNIT * x / total for x in row]
-    found = [math.floor(x) for x in exact]
-    order = sorted(range(len(row)), key=lambda i: (found[i] - exact[i], i))
-    for i in order[: UNIT - sum(found)]:
-        found[i] += 1
-    return found
+    rounded = [math.floor(x) for x in exact]
+    order = sorted(range(len(row)), key=lambda i: (rounded[i] - exact[i], i))
+    for i in order[: UNIT - sum(rounded)]:
+        rounded[i] += 1
+    return rounded
 
 
 def packed(heads: Sequence[Rows], causal: bool) -> str:
@@ -64,16 +64,16 @@ def packed(heads: Sequence[Rows], causal: bool) -> str:
 def unpacked(text: str, size: int, causal: bool) -> list[Rows]:
     """The heads from what `packed` gave."""
     data = base64.b64decode(text)
-    one = size * (size + 1) // 2 if causal else size * size
-    found = []
-    for start in range(0, len(data), one):
+    per_head = size * (size + 1) // 2 if causal else size * size
+    heads = []
+    for start in range(0, len(data), per_head):
         at, rows = start, []
         for i in range(size):
             wide = i + 1 if causal else size
             rows.append([*data[at : at + wide], *[0] * (size - wide)])
             at += wide
-        found.append(rows)
-    return found
+        heads.append(rows)
+    return heads
 
 
 def entropy(row: Sequence[int]) -> float:
@@ -119,9 +119,9 @@ def find(heads: Sequence[Rows], preset: str) -> int:
     """The number of the head that a preset shows; the first of several."""
     of = [numbers(rows) for rows in heads]
     if preset in ("sharp", "broad"):
-        values = [one.entropy if preset == "broad" else -one.entropy for one in of]
+        values = [head.entropy if preset == "broad" else -head.entropy for head in of]
     else:
-        values = [getattr(one, preset) for one in of]
+        values = [getattr(head, preset) for head in of]
     return values.index(max(values))
 
 
@@ -182,21 +182,21 @@ class AttentionExplorer(Visualizer):
         query: int | None = None,
         **traits: Any,
     ) -> None:
-        given = weights.detach().cpu().double().tolist() if hasattr(weights, "detach") else weights
-        self.rows = _checked(tokens, given)
+        layers = weights.detach().cpu().double().tolist() if hasattr(weights, "detach") else weights
+        self.rows = _checked(tokens, layers)
         causal = not any(x for rows in self.rows for i, row in enumerate(rows) for x in row[i + 1 :])
         text = packed(self.rows, causal)
         if len(text) > setup()["most_bytes"]:
             raise ValueError(
-                f"{len(given)} layers of {len(given[0])} heads on {len(tokens)} tokens take {len(text)} bytes, more "
+                f"{len(layers)} layers of {len(layers[0])} heads on {len(tokens)} tokens take {len(text)} bytes, more "
                 f"than the {setup()['most_bytes']} that fit a page: show fewer tokens, layers or heads"
             )
         super().__init__(
             tokens=list(tokens),
             packed=text,
             causal=causal,
-            layers=len(given),
-            heads=len(given[0]),
+            layers=len(layers),
+            heads=len(layers[0]),
             query=len(tokens) - 1 if query is None else query,
             **traits,
         )
@@ -241,7 +241,7 @@ def _checked(tokens: Sequence[str], weights: Sequence[Any]) -> list[Rows]:
     shapes = {len(layer) for layer in weights}
     if len(shapes) != 1 or 0 in shapes:
         raise ValueError("weights must have the shape (layers, heads, T, T)")
-    found = []
+    heads = []
     for i, layer in enumerate(weights):
         for j, rows in enumerate(layer):
             if len(rows) != size or any(len(row) != size for row in rows):
@@ -252,8 +252,8 @@ def _checked(tokens: Sequence[str], weights: Sequence[Any]) -> list[Rows]:
                         f"the row of layer {i}, head {j}, query {at} sums to {sum(row):.4g}, its smallest weight is "
                         f"{min(row):.4g}: give the weights after the softmax"
                     )
-            found.append([quantised(row) for row in rows])
-    return found
+            heads.append([quantised(row) for row in rows])
+    return heads
 
 
 def describe(
@@ -264,21 +264,21 @@ def describe(
     row, of = mine[query], numbers(mine)
     seen = query + 1 if causal else len(tokens)
     order = sorted(range(seen), key=lambda i: (-row[i], i))
-    told = [f"{two(row[i] / UNIT)} to {i} “{shown(tokens[i])}”" for i in order[:_TOLD] if row[i]]
+    weights = [f"{two(row[i] / UNIT)} to {i} “{shown(tokens[i])}”" for i in order[:_TOLD] if row[i]]
     mask = "causal, so that no query attends to a later key" if causal else "not causal"
     return (
         f"Attention of {len(tokens)} tokens, {shape[0]} layer{'' if shape[0] == 1 else 's'} of {shape[1]} "
         f"head{'' if shape[1] == 1 else 's'}, {mask}. Layer {layer}, head {head}, query {query} "
-        f"“{shown(tokens[query])}”: weight {', '.join(told)}; the row sums to {two(sum(row) / UNIT)}, its entropy is "
-        f"{two(entropy(row))} of at most {two(math.log2(seen))} bits. Means of this head over the queries from 1 on: "
-        f"entropy {two(of.entropy)} bits, weight of the previous token {two(of.previous)}, of the first "
+        f"“{shown(tokens[query])}”: weight {', '.join(weights)}; the row sums to {two(sum(row) / UNIT)}, its entropy "
+        f"is {two(entropy(row))} of at most {two(math.log2(seen))} bits. Means of this head over the queries from 1 "
+        f"on: entropy {two(of.entropy)} bits, weight of the previous token {two(of.previous)}, of the first "
         f"{two(of.first)}, of the query itself {two(of.itself)}."
     )
 
 
 def paths(rows: Rows) -> list[tuple[int, str]]:
     """For each darkness the cells that have it, as the data of one SVG path in units of a cell."""
-    found: dict[int, list[str]] = {}
+    by_level: dict[int, list[str]] = {}
     for i, row in enumerate(rows):
         levels, at = [_level(x) for x in row], 0
         while at < len(levels):
@@ -286,9 +286,9 @@ def paths(rows: Rows) -> list[tuple[int, str]]:
             while end < len(levels) and levels[end] == levels[at]:
                 end += 1
             if levels[at]:
-                found.setdefault(levels[at], []).append(f"M{at} {i}h{end - at}v1h-{end - at}z")
+                by_level.setdefault(levels[at], []).append(f"M{at} {i}h{end - at}v1h-{end - at}z")
             at = end
-    return [(level, "".join(parts)) for level, parts in sorted(found.items())]
+    return [(level, "".join(parts)) for level, parts in sorted(by_level.items())]
 
 
 def _picture(tokens: Sequence[str], rows: Rows, causal: bool, query: int, words: str, title: str) -> str:

@@ -185,8 +185,8 @@ class _Record:
 
         def once(run: _Run, graph: recording.Graph) -> dict[str, Any]:
             done = {"passes": [self._pass(graph, run.loss.backward)]}
-            nodes, said = self.tool.freed(graph)
-            return {**done, "freed": nodes, "freed_error": said}
+            nodes, message = self.tool.freed(graph)
+            return {**done, "freed": nodes, "freed_error": message}
 
         return _scenario("backward", "backward()", "loss.backward()", {"": self._rerun(once)})
 
@@ -201,8 +201,8 @@ class _Record:
 
         def twice(run: _Run, graph: recording.Graph) -> dict[str, Any]:
             first = self._pass(graph, run.loss.backward)
-            nodes, said = self.tool.freed(graph)
-            return {"passes": [first, self._pass(graph, run.loss.backward)], "freed": nodes, "freed_error": said}
+            nodes, message = self.tool.freed(graph)
+            return {"passes": [first, self._pass(graph, run.loss.backward)], "freed": nodes, "freed_error": message}
 
         return self._if_again("second", "backward twice", code, lambda: {"": self._rerun(twice)})
 
@@ -228,20 +228,20 @@ class _Record:
 
         def runs() -> dict[str, Any]:
             assert self.first
-            found = {}
+            by_node = {}
             for node, place in self._places(self.first).items():
                 edit = {place: lambda tensor: tensor.detach()}
                 with self._kept():
                     run = self._run(edit)
                     error = self._error(run.loss.backward) if run.loss.grad_fn is None else None
                 if error:
-                    found[str(node)] = {
+                    by_node[str(node)] = {
                         "passes": [{"events": [], "error": error}],
                         "missing": [*self.graph.ids.values()],
                     }
                 else:
-                    found[str(node)] = self._rerun(cut, edit)
-            return found
+                    by_node[str(node)] = self._rerun(cut, edit)
+            return by_node
 
         return self._if_again("detach", "detach()", code, runs)
 
@@ -261,7 +261,7 @@ class _Record:
 
         def runs() -> dict[str, Any]:
             assert self.first
-            found = {}
+            by_node = {}
             for node in self._places(self.first):
 
                 def edited(run: _Run, graph: recording.Graph, node: int = node) -> dict[str, Any]:
@@ -271,10 +271,10 @@ class _Record:
                         return {"passes": [], "edit_error": error}
                     return {"passes": [self._pass(graph, run.loss.backward)], "version": tensor._version}
 
-                found[str(node)] = self._rerun(edited)
+                by_node[str(node)] = self._rerun(edited)
             for leaf in self.graph.leaves[: self.limit]:
-                found[str(self._number(leaf))] = self._rerun(self._leaf_edit(leaf))
-            return found
+                by_node[str(self._number(leaf))] = self._rerun(self._leaf_edit(leaf))
+            return by_node
 
         scenario = self._if_again("in_place", "edit in place", code, runs)
         return {**scenario, "leaf_code": "with torch.no_grad():\n    {0}.add_(1)  # after the forward\nloss.backward()"}
@@ -461,10 +461,10 @@ def _picture(graph: dict[str, Any]) -> str:
             f'rx="{17 if leaf else 4}" fill="#808080" fill-opacity=".12" stroke="currentColor"/>'
             f'<text x="{x:.0f}" y="{y + 5:.0f}" text-anchor="middle" fill="currentColor">{text}</text>'
         )
-    said = "Autograd graph: rounded boxes are leaves, lines join each operation to its inputs above it"
+    label = "Autograd graph: rounded boxes are leaves, lines join each operation to its inputs above it"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'style="max-width:100%;max-height:36rem;height:auto" role="img" aria-label="{said}" '
+        f'style="max-width:100%;max-height:36rem;height:auto" role="img" aria-label="{label}" '
         f'font-family="sans-serif" font-size="14">'
         f'<g stroke="currentColor" stroke-opacity=".6" fill="none">{"".join(lines)}</g>{"".join(boxes)}</svg>'
     )

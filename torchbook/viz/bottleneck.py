@@ -144,7 +144,7 @@ def _ms(ms: float) -> str:
 
 
 def _parts(*parts: float) -> str:
-    return " + ".join(_ms(one) for one in parts if one)
+    return " + ".join(_ms(part) for part in parts if part)
 
 
 def measure(loader: Any, step: Callable[[Any], Any], *, device: Any = None, steps: int = 20) -> dict[str, Any]:
@@ -243,13 +243,13 @@ class BottleneckTool(Visualizer):
     cpu = traitlets.Enum(("unknown", "busy", "idle"), "unknown", help="The CPU under the loader alone.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, **traits: Any) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             ready = setup()["presets"].get(preset)
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given |= ready["set"]
-        super().__init__(**{**given, **traits})
+            initial |= ready["set"]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], "cpu"])
 
     @property
@@ -282,13 +282,14 @@ class BottleneckTool(Visualizer):
 
 def describe(setting: Mapping[str, Any]) -> str:
     """The diagnosis in sentences."""
-    found = diagnose(**setting)
-    said = [f"{found.title}. {found.why}"]
-    if found.reach is not None and found.gain is not None:
-        said.append(
-            f"Once that is mended a batch could take {_ms(found.reach)}, {significant(found.gain)} times as fast."
+    diagnosis = diagnose(**setting)
+    sentences = [f"{diagnosis.title}. {diagnosis.why}"]
+    if diagnosis.reach is not None and diagnosis.gain is not None:
+        sentences.append(
+            f"Once that is mended a batch could take {_ms(diagnosis.reach)}, {significant(diagnosis.gain)} times as "
+            f"fast."
         )
-    return " ".join([*said, "Remedies:", *found.remedies])
+    return " ".join([*sentences, "Remedies:", *diagnosis.remedies])
 
 
 def _picture(setting: Mapping[str, Any], words: str) -> str:
@@ -305,15 +306,16 @@ def _picture(setting: Mapping[str, Any], words: str) -> str:
             f'stroke="currentColor"/><text x="{left + 6}" y="{y + 14}">{_ms(value)}</text>'
         )
         y += 26
-    found = diagnose(**setting)
+    diagnosis = diagnose(**setting)
     y += 14
-    for one in found.path:
-        parts.append(f'<text x="0" y="{y}">{escape(setup()["questions"][one.key])}</text>')
+    for question in diagnosis.path:
+        parts.append(f'<text x="0" y="{y}">{escape(setup()["questions"][question.key])}</text>')
         parts.append(
-            f'<text x="{left + wide}" y="{y}" text-anchor="end" font-weight="700">{"yes" if one.yes else "no"}</text>'
+            f'<text x="{left + wide}" y="{y}" text-anchor="end" font-weight="700">'
+            f"{'yes' if question.yes else 'no'}</text>"
         )
         y += 22
-    parts.append(f'<text x="0" y="{y + 4}" font-weight="700" font-size="15">{escape(found.title)}</text>')
+    parts.append(f'<text x="0" y="{y + 4}" font-weight="700" font-size="15">{escape(diagnosis.title)}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -1 {left + wide + 6:g} {y + 15}" '
         f'style="max-width:min(100%,{left + wide + 6:g}px);height:auto" font-family="system-ui,sans-serif" '

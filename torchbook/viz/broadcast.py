@@ -57,8 +57,8 @@ class _Column:
 
     def _repeats(self) -> list[str]:
         repeated = f", repeated {self.size} times" if self.size != 1 else ""
-        told = {None: f" has none and counts as 1{repeated}", 1: f" has 1{repeated}" if repeated else ""}
-        return [name + told[n] for name, n in self.sizes.items() if told.get(n)]
+        phrases = {None: f" has none and counts as 1{repeated}", 1: f" has 1{repeated}" if repeated else ""}
+        return [name + phrases[n] for name, n in self.sizes.items() if phrases.get(n)]
 
 
 def columns(shapes: dict[str, Shape]) -> list[_Column]:
@@ -115,9 +115,9 @@ def _run(shapes: dict[str, Shape], op: str) -> _Seen | None:
         return None
     tensors = operands(shapes)
     in_place = op.endswith("=")
-    given = {name: x.clone() if in_place else x for name, x in tensors.items()}
+    arguments = {name: x.clone() if in_place else x for name, x in tensors.items()}
     try:
-        result = _act(op)(*given.values())
+        result = _act(op)(*arguments.values())
     except RuntimeError as refusal:
         return _Seen(None, str(refusal), {}, 0, tensors, None)
     wide = torch.broadcast_tensors(*tensors.values())

@@ -202,13 +202,13 @@ def ddp_buckets(groups: Groups, element: int = 4, cap: float = 25 * MIB, first: 
         cap: bytes of a bucket; `bucket_cap_mb` times 2**20.
         first: bytes of the first bucket; DDP takes `cap` where `bucket_cap_mb` is given.
     """
-    found, now, limit = [], 0, first
+    buckets, now, limit = [], 0, first
     for shape in reversed([shape for group in groups for shape in group]):
         now += prod(shape)
         if now * element >= limit:
-            found.append(now)
+            buckets.append(now)
             now, limit = 0, cap
-    return [*found, now] if now else found
+    return [*buckets, now] if now else buckets
 
 
 def simulate(
@@ -255,7 +255,7 @@ def simulate(
         calls = [Collective("all_reduce", n, element, ranks) for n in ddp_buckets(groups, element, cap, first)]
     elif strategy in ("zero2", "fsdp"):
         shards = [shard_elements(shape, ranks) for group in groups for shape in group]
-        local = [sum(one[rank] for one in shards) for rank in range(ranks)]
+        local = [sum(per_rank[rank] for per_rank in shards) for rank in range(ranks)]
         padded = [sum(padded_elements(shape, ranks) for shape in group) for group in groups]
         padded = [n for n in padded if n]
         units = padded[1:] if groups[0] else padded
@@ -327,9 +327,9 @@ def _step(
             kept.append(call)
     for call, count in times.items():
         sizes = [n * call.element for n in pieces(call.elements, ranks)]
-        for total, one in zip((sent, received, many), traffic(call.kind, sizes), strict=True):
+        for total, amounts in zip((sent, received, many), traffic(call.kind, sizes), strict=True):
             for rank in range(ranks):
-                total[rank] += count * one[rank]
+                total[rank] += count * amounts[rank]
     return Simulation(
         ranks, tuple(kept), tuple(sent), tuple(received), tuple(many), tuple(held), tuple(gradients), tuple(states)
     )

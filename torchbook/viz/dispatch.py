@@ -66,8 +66,8 @@ class State:
 
     def but(self, **changes: Any) -> State:
         """The same with other values."""
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return State(**{**given, **changes})
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return State(**{**values, **changes})
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,10 @@ def _keys_of(
 ) -> tuple[frozenset[str], frozenset[str]]:
     """The keys and backends of all arguments together; indices are dense, and may stay outside of a transform."""
     kind, every = setting["args"], recording["args"]
-    found = [every[_way(setting, transform)][kind]]
+    key_sets = [every[_way(setting, transform)][kind]]
     if recording["ops"][setting["op"]]["index"]:
-        found.append(every[_way(setting, index)][kind if kind in setup()["dense"] else "cpu"])
-    keys, backends = (frozenset(name for one in found for name in one[part]) for part in (0, 1))
+        key_sets.append(every[_way(setting, index)][kind if kind in setup()["dense"] else "cpu"])
+    keys, backends = (frozenset(name for key_set in key_sets for name in key_set[part]) for part in (0, 1))
     return (keys | set(recording["fake"]) if setting["mode"] == "fake" else keys), backends
 
 
@@ -342,8 +342,8 @@ def _onward(recording: Mapping[str, Any], op: str, stop: Stop, keys: frozenset[s
     if stop.action == "select":
         if not recording["ops"][op]["tensors"]:
             return after, frozenset({"Dense"}), frozenset({after.device}), False
-        found = (after.args | {"Dense"} | after.include) - after.exclude
-        return after, found & below, after.backends | {"CPU"}, False
+        active = (after.args | {"Dense"} | after.include) - after.exclude
+        return after, active & below, after.backends | {"CPU"}, False
     return None
 
 
@@ -381,11 +381,11 @@ class Line:
 def lines(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: int) -> list[Line]:
     """The keys of the whole route, the highest first, and what each is at a stop."""
     stop = stops[step]
-    state = next(one for one in stops if one.call == stop.call).state
+    state = next(other for other in stops if other.call == stop.call).state
     order = recording["backends"]
     backend = highest(order, state.backends) or highest(order, stops[-1].state.backends)
-    every = {key for one in stops for key in (*one.state.args, *one.state.include, one.functionality)}
-    found = []
+    every = {key for other in stops for key in (*other.state.args, *other.state.include, other.functionality)}
+    rows = []
     for key in recording["keys"]:
         if key not in every:
             continue
@@ -401,8 +401,8 @@ def lines(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: in
         else:
             is_ = "passed" if key in stop.passed else "later"
         origin = "both" if args and thread else "arguments" if args else "thread" if thread else ""
-        found.append(Line(key, slot, origin, is_, entry_of(recording, op, slot)))
-    return found
+        rows.append(Line(key, slot, origin, is_, entry_of(recording, op, slot)))
+    return rows
 
 
 # The figure
@@ -457,18 +457,18 @@ class DispatchRoute(Visualizer):
 
     def __init__(self, recording: Mapping[str, Any], op: str | None = None, *, preset: str | None = None,
                  **traits: Any) -> None:  # fmt: skip
-        given: dict[str, Any] = {"op": next(name for name, of in recording["ops"].items() if of["listed"])}
+        initial: dict[str, Any] = {"op": next(name for name, of in recording["ops"].items() if of["listed"])}
         if DEFAULT["op"] in recording["ops"]:
-            given = {}
+            initial = {}
         if preset is not None:
             ready = presets(recording)
             name = preset.replace("_", "-")
             if name not in ready:
                 raise ValueError(f"no preset of this recording is called {preset!r}; there are {', '.join(ready)}")
-            given = dict(ready[name])
+            initial = dict(ready[name])
         if op is not None:
-            given["op"] = op
-        super().__init__(recording=dict(recording), **{**given, **traits})
+            initial["op"] = op
+        super().__init__(recording=dict(recording), **{**initial, **traits})
         self.observe(self._follow, [*DEFAULT, "step"])
 
     @property
@@ -506,18 +506,18 @@ def presets(recording: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The presets of a recording: name to setting."""
     listed = [name for name, of in recording["ops"].items() if of["listed"]]
     own = next((name for name in listed if not name.startswith("aten::")), None)
-    found = {}
+    settings = {}
     for name, preset in setup()["presets"].items():
         op = own if name == "custom" else preset["set"].get("op")
         if op in listed:
-            found[name] = {**DEFAULT, **preset["set"], "op": op}
-    return found
+            settings[name] = {**DEFAULT, **preset["set"], "op": op}
+    return settings
 
 
 def situation(setting: Mapping[str, Any]) -> str:
     """The arguments, and what is not as usual, in words."""
-    told = [name for name in CHOICES if name == "args" or setting[name] != DEFAULT[name]]
-    return ", ".join(CHOICES[name]["options"][setting[name]][1] for name in told)
+    names = [name for name in CHOICES if name == "args" or setting[name] != DEFAULT[name]]
+    return ", ".join(CHOICES[name]["options"][setting[name]][1] for name in names)
 
 
 def _several(words: Sequence[str]) -> str:
@@ -530,13 +530,13 @@ def _keys_in(stops: Sequence[Stop]) -> str:
 
 def _grouped(every: Sequence[tuple[str, list[Stop]]]) -> list[tuple[str, list[Stop]]]:
     """Callees, with equal neighbours counted."""
-    found: list[tuple[str, list[Stop], int]] = []
+    groups: list[tuple[str, list[Stop], int]] = []
     for name, stops in every:
-        if found and found[-1][0] == name:
-            found[-1] = (name, found[-1][1], found[-1][2] + 1)
+        if groups and groups[-1][0] == name:
+            groups[-1] = (name, groups[-1][1], groups[-1][2] + 1)
         else:
-            found.append((name, stops, 1))
-    return [(f"{count} × {name}" if count > 1 else name, stops) for name, stops, count in found]
+            groups.append((name, stops, 1))
+    return [(f"{count} × {name}" if count > 1 else name, stops) for name, stops, count in groups]
 
 
 def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int) -> str:
@@ -549,7 +549,7 @@ def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int
     stop = stops[at]
     name, does = setup()["actions"][stop.action]
     place = "nothing registered" if stop.entry < 0 else recording["entries"][stop.entry][0]
-    told = [
+    sentences = [
         head,
         f"The route: {_keys_in(stops)}.",
         f"Stop {at + 1} of {len(stops)}, call {stop.call + 1} of the dispatcher: the highest of "
@@ -558,12 +558,12 @@ def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int
     ]
     every = lines(recording, op, stops, at)
     for state, text in (("through", "Skipped, a fallthrough"), ("excluded", "Excluded by the thread")):
-        if slots := [one.slot for one in every if one.state == state]:
-            told.append(f"{text}: {_several(slots)}.")
+        if slots := [line.slot for line in every if line.state == state]:
+            sentences.append(f"{text}: {_several(slots)}.")
     if called := _grouped(callees(recording, op, stop)):
         ways = "; ".join(f"{text} ({_keys_in(way)})" for text, way in called)
-        told.append(f"It was seen to call {ways}.")
-    return " ".join(told)
+        sentences.append(f"It was seen to call {ways}.")
+    return " ".join(sentences)
 
 
 _NOTES = {"chosen": "", "later": "", "passed": "", "through": "fallthrough, skipped",
@@ -577,22 +577,22 @@ def _picture(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int
     if stops:
         at = min(step, len(stops) - 1)
         every = lines(recording, op, stops, at)
-        own = {one.functionality: number for number, one in enumerate(stops) if one.call == stops[at].call}
+        own = {other.functionality: number for number, other in enumerate(stops) if other.call == stops[at].call}
         parts.append(f'<text x="0" y="{y}" font-weight="700">{escape(op)}: {escape(situation(setting))}</text>')
         parts.append(
             f'<path d="M14 {y + 24}V{y + 24 + 34 * (len(every) - 1)}" stroke="currentColor" stroke-opacity=".3"/>'
         )
-        for place, one in enumerate(every):
+        for place, line in enumerate(every):
             top = y + 24 + 34 * place
-            stop = own.get(one.key)
-            dashed = ' stroke-dasharray="3 2"' if one.state in ("through", "excluded", "absent") else ""
+            stop = own.get(line.key)
+            dashed = ' stroke-dasharray="3 2"' if line.state in ("through", "excluded", "absent") else ""
             solid = "currentColor" if stop == at else "none"
-            note = _NOTES[one.state]
-            name = stops[at].key if stop == at else one.slot
+            note = _NOTES[line.state]
+            name = stops[at].key if stop == at else line.slot
             if stop is not None:
                 _, kind, _ = recording["entries"][stops[stop].entry] if stops[stop].entry >= 0 else ("", "no kernel", 0)
                 note = f"stop {stop + 1}: {kind}"
-            elif one.state == "later":
+            elif line.state == "later":
                 note = "in the set, lower"
             if stop is None:
                 parts.append(f'<circle cx="14" cy="{top}" r="5" fill="none" stroke="currentColor"{dashed}/>')

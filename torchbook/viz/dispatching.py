@@ -154,9 +154,9 @@ class _Recorder:
                     x = tensor(kind, batch=transform == "vmap")
                     with torch.inference_mode(bool(inference)):
                         transformed(transform, inside, [x])
-        for found in args.values():  # without a GPU: what holds for the CPU
-            names, _ = found["cpu"]
-            found["cuda"] = [[self._cuda(key) for key in names], ["CUDA"] * len(found["cpu"][1])]
+        for by_kind in args.values():  # without a GPU: what holds for the CPU
+            names, _ = by_kind["cpu"]
+            by_kind["cuda"] = [[self._cuda(key) for key in names], ["CUDA"] * len(by_kind["cpu"][1])]
         fake = set(args["none"]["subclass"][0]) - set(args["none"]["cpu"][0])  # a fake tensor is a subclass
         return {
             "args": args,
@@ -181,8 +181,8 @@ class _Recorder:
     def _add(self, name: str, more: dict[str, Any]) -> None:
         if name in self.recording["ops"]:
             return
-        found = table(name)
-        row = [self._entry(found[slot]) if slot in found else -1 for slot in self.slots]
+        kernels = table(name)
+        row = [self._entry(kernels[slot]) if slot in kernels else -1 for slot in self.slots]
         schema = _C._get_schema(name.split(".")[0], name.partition(".")[2])
         text = str(schema)
         self.recording["ops"][name] = {
@@ -191,17 +191,17 @@ class _Recorder:
             "mutates": any(
                 argument.alias_info is not None and argument.alias_info.is_write for argument in schema.arguments
             ),
-            "registered": len(found),
+            "registered": len(kernels),
             "table": row,
             "callees": {},
             **more,
         }
 
-    def _entry(self, found: tuple[str, str, bool]) -> int:
-        if found not in self.entries:
-            self.entries[found] = len(self.entries)
-            self.recording["entries"].append([found[0], found[1], int(found[2])])
-        return self.entries[found]
+    def _entry(self, kernel: tuple[str, str, bool]) -> int:
+        if kernel not in self.entries:
+            self.entries[kernel] = len(self.entries)
+            self.recording["entries"].append([kernel[0], kernel[1], int(kernel[2])])
+        return self.entries[kernel]
 
     # What is called
 
@@ -214,7 +214,7 @@ class _Recorder:
         for change in watched:
             setting = {**DEFAULT, "op": name, **change}
             calls, roots = profiled(partial(perform, setting, operator))
-            top = next((one for one in calls if one.name == name), None)
+            top = next((call for call in calls if call.name == name), None)
             if top is None and name not in OPERATORS:  # the profiler does not see operators that Python registered
                 top = Call(name, 0, 0, roots)
             if top is None:
@@ -234,10 +234,10 @@ class _Recorder:
             if stop.key not in callees and (onward or number + 1 == len(ends)):
                 # Functionalization tries a mutation on meta tensors first; that is no part of the way.
                 names = [child.name for child in node.children if child is not onward]
-                names = [one for one in names if one != name or stop.action != "mutation"]
-                callees[stop.key] = [one for one in names if _C._dispatch_has_kernel(one)]
-                for one in callees[stop.key]:
-                    self._add(one, {"listed": False, "index": False})
+                names = [callee for callee in names if callee != name or stop.action != "mutation"]
+                callees[stop.key] = [callee for callee in names if _C._dispatch_has_kernel(callee)]
+                for callee in callees[stop.key]:
+                    self._add(callee, {"listed": False, "index": False})
             node = onward
 
 
@@ -251,15 +251,15 @@ def key_names() -> tuple[list[str], list[str]]:
     """
     many = _C._dispatch_num_backends()
 
-    def said(bits: int) -> str:
+    def name_of(bits: int) -> str:
         return str(_C.DispatchKeySet.from_raw_repr(bits)).removeprefix("DispatchKeySet(").removesuffix(")")
 
-    backends = [said(1 << many | 1 << place) for place in range(many)]
+    backends = [name_of(1 << many | 1 << place) for place in range(many)]
     prefixes = {prefix: name for name, prefix in setup()["prefix"].items()}
     keys = []
     for bit in range(many, 64):
         try:
-            name, other = said(1 << bit | 1), said(1 << bit | 2)
+            name, other = name_of(1 << bit | 1), name_of(1 << bit | 2)
         except RuntimeError:  # beyond the last key
             break
         if not name:
@@ -272,8 +272,8 @@ def names_in(keyset: Any, keys: Sequence[str], backends: Sequence[str]) -> list[
     """The functionality keys and the backends of a key set, the highest first."""
     raw = keyset.raw_repr()
     every = [*keys, *backends]
-    found = [name for place, name in enumerate(every) if raw >> (len(every) - 1 - place) & 1]
-    return [[name for name in found if name in keys], [name for name in found if name in backends]]
+    names = [name for place, name in enumerate(every) if raw >> (len(every) - 1 - place) & 1]
+    return [[name for name in names if name in keys], [name for name in names if name in backends]]
 
 
 def _slots(keys: Sequence[str]) -> list[str]:
@@ -304,12 +304,12 @@ def table(name: str) -> dict[str, tuple[str, str, bool]]:
     Args:
         name: as the dispatcher has it, "aten::add.Tensor".
     """
-    found = {}
+    kernels = {}
     for line in _C._dispatch_dump_table(name).splitlines():
         if parts := _LINE.match(line):
             key, through, where, kind = parts.groups()
-            found[key] = (place(where), kind, bool(through))
-    return found
+            kernels[key] = (place(where), kind, bool(through))
+    return kernels
 
 
 # Situations
@@ -339,8 +339,8 @@ class Wrapped(torch.Tensor):
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        args, kwargs = tree_map(lambda one: one.inside if isinstance(one, Wrapped) else one, (args, kwargs or {}))
-        return tree_map(lambda one: Wrapped(one) if isinstance(one, torch.Tensor) else one, func(*args, **kwargs))
+        args, kwargs = tree_map(lambda leaf: leaf.inside if isinstance(leaf, Wrapped) else leaf, (args, kwargs or {}))
+        return tree_map(lambda leaf: Wrapped(leaf) if isinstance(leaf, torch.Tensor) else leaf, func(*args, **kwargs))
 
 
 def tensor(kind: str, *, index: bool = False, batch: bool = False) -> Any:
@@ -388,9 +388,9 @@ def perform(setting: Mapping[str, Any], operator: Operator, ready: Callable[[], 
         ready: is called when the tensors are there.
     """
 
-    def called(*given: Any) -> Any:
+    def called(*inputs: Any) -> Any:
         ready()
-        return operator.call(*given, *indices)
+        return operator.call(*inputs, *indices)
 
     batch = setting["transform"] == "vmap"
     with ExitStack() as stack:
@@ -401,9 +401,9 @@ def perform(setting: Mapping[str, Any], operator: Operator, ready: Callable[[], 
         numbers = operator.tensors - operator.index
         tensors = [tensor(setting["args"], batch=batch) for _ in range(numbers)]
         indices = [tensor(setting["args"], index=True) for _ in range(operator.index)]
-        for one in tensors:
-            if setting["requires"] == "yes" and not one.is_inference() and setting["args"] not in ("csr",):
-                one.requires_grad_()
+        for operand in tensors:
+            if setting["requires"] == "yes" and not operand.is_inference() and setting["args"] not in ("csr",):
+                operand.requires_grad_()
         if setting["grad"] == "no_grad":
             stack.enter_context(torch.no_grad())
         elif setting["grad"] == "inference":
@@ -437,7 +437,7 @@ def profiled(run: Callable[[], Any]) -> tuple[list[Call], list[Call]]:
     roots: list[Call] = []
     open_: list[Call] = []
     events = prof.kineto_results.events() if prof.kineto_results else []
-    for event in sorted(events, key=lambda one: (one.start_ns(), -one.duration_ns())):
+    for event in sorted(events, key=lambda recorded: (recorded.start_ns(), -recorded.duration_ns())):
         if "::" not in event.name():
             continue
         name = event.name() + (f".{event.overload_name()}" if event.overload_name() else "")

@@ -106,8 +106,8 @@ class Format:
 
 
 FORMATS = {
-    one.name: one
-    for one in (
+    layout.name: layout
+    for layout in (
         Format("float32", 8, 23),
         Format("float16", 5, 10),
         Format("bfloat16", 8, 7),

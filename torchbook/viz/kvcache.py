@@ -179,7 +179,7 @@ def pages_needed(positions: int, page: int) -> int:
 
 def padded_positions(requests: Sequence[Sequence[int]]) -> int:
     """Positions that a left-padded batch of requests (prompt, new tokens) keeps until the last one is done."""
-    prompt, new = (max(one[i] for one in requests) for i in range(2))
+    prompt, new = (max(request[i] for request in requests) for i in range(2))
     return len(requests) * cache_positions(prompt, new)
 
 
@@ -235,7 +235,7 @@ class _Sequence:
 
 
 def _numbers(sequences: Sequence[_Sequence]) -> tuple[int, ...]:
-    return tuple(one.number for one in sequences)
+    return tuple(sequence.number for sequence in sequences)
 
 
 def serve(requests: Sequence[Sequence[int]], page: int, capacity: int) -> list[Moment]:
@@ -266,48 +266,55 @@ def serve(requests: Sequence[Sequence[int]], page: int, capacity: int) -> list[M
     free = list(range(capacity))
     moments = []
 
-    def release(one: _Sequence) -> None:
-        running.remove(one)
-        for number in one.pages:
+    def release(holder: _Sequence) -> None:
+        running.remove(holder)
+        for number in holder.pages:
             heappush(free, number)
-        one.pages = []
+        holder.pages = []
 
     heapify(free)
-    while waiting or any(one.generated < one.new for one in running):
-        ended = [one for one in running if one.generated == one.new]
-        for one in ended:
-            release(one)
+    while waiting or any(sequence.generated < sequence.new for sequence in running):
+        ended = [sequence for sequence in running if sequence.generated == sequence.new]
+        for sequence in ended:
+            release(sequence)
         evicted: list[_Sequence] = []
-        for one in list(running):
-            if one in evicted:
+        for sequence in list(running):
+            if sequence in evicted:
                 continue
-            while one.positions == len(one.pages) * page and not free and one not in evicted:
+            while sequence.positions == len(sequence.pages) * page and not free and sequence not in evicted:
                 evicted.append(running[-1])
                 release(running[-1])
-            if one in evicted:
+            if sequence in evicted:
                 continue
-            if one.positions == len(one.pages) * page:
-                one.pages.append(heappop(free))
-            one.positions += 1
-            one.generated += 1
-        for one in evicted:
-            waiting.insert(0, one)
+            if sequence.positions == len(sequence.pages) * page:
+                sequence.pages.append(heappop(free))
+            sequence.positions += 1
+            sequence.generated += 1
+        for sequence in evicted:
+            waiting.insert(0, sequence)
         started: list[_Sequence] = []
         while not evicted and waiting:
-            one = waiting[0]
-            length = one.prompt + one.generated  # what was generated before an eviction is known, and prefilled
+            sequence = waiting[0]
+            # What was generated before an eviction is known, and prefilled.
+            length = sequence.prompt + sequence.generated
             if pages_needed(length, page) > len(free):
                 break
-            one.pages = [heappop(free) for _ in range(pages_needed(length, page))]
-            one.positions = length
-            one.generated += 1
+            sequence.pages = [heappop(free) for _ in range(pages_needed(length, page))]
+            sequence.positions = length
+            sequence.generated += 1
             running.append(waiting.pop(0))
-            started.append(one)
+            started.append(sequence)
         now = tuple(
-            Running(one.number, one.positions, one.generated, tuple(one.pages), one.generated == one.new)
-            for one in running
+            Running(
+                sequence.number,
+                sequence.positions,
+                sequence.generated,
+                tuple(sequence.pages),
+                sequence.generated == sequence.new,
+            )
+            for sequence in running
         )
-        pages = sum(len(one.pages) for one in running)
+        pages = sum(len(sequence.pages) for sequence in running)
         moments.append(
             Moment(
                 now,
@@ -315,7 +322,7 @@ def serve(requests: Sequence[Sequence[int]], page: int, capacity: int) -> list[M
                 _numbers(ended),
                 _numbers(started),
                 _numbers(evicted),
-                used=sum(one.positions for one in running),
+                used=sum(sequence.positions for sequence in running),
                 held=pages * page,
                 pages=pages,
             )
@@ -342,9 +349,9 @@ class Summary:
 
 def summary(moments: Sequence[Moment]) -> Summary:
     """What a run of `serve` comes to."""
-    used = sum(one.used for one in moments) / sum(one.held for one in moments)
-    most = max(len(one.running) for one in moments)
-    return Summary(len(moments), most, used, sum(len(one.evicted) for one in moments))
+    used = sum(moment.used for moment in moments) / sum(moment.held for moment in moments)
+    most = max(len(moment.running) for moment in moments)
+    return Summary(len(moments), most, used, sum(len(moment.evicted) for moment in moments))
 
 
 # The figure
@@ -355,13 +362,13 @@ def _start() -> dict[str, Any]:
     shape = {name: of["models"]["small"][name] for name in _SHAPE}
     return {
         "view": "steps",
-        **{name: one["value"] for name, one in of["fields"].items()},
+        **{name: field["value"] for name, field in of["fields"].items()},
         **shape,
         "prompt": list(of["prompt"]),
         "bytes_per_value": 2,
         "weight_bytes": 2.0,
         "memory_gb": 24.0,
-        "requests": [list(one) for one in of["requests"]],
+        "requests": [list(request) for request in of["requests"]],
     }
 
 
@@ -442,22 +449,22 @@ class KVCacheExplorer(Visualizer):
     moment = traitlets.Int(0, help="Step of the pool.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, model: str | None = None, **traits: Any) -> None:
-        given = _start()
+        initial = _start()
         for name, what, where in ((preset, "preset", "presets"), (model, "model", "models")):
             if name is not None and name not in setup()[where]:
                 raise ValueError(f"no {what} is called {name!r}; there are {', '.join(setup()[where])}")
         if preset is not None:
-            given |= _named(setup()["presets"][preset]["set"])
+            initial |= _named(setup()["presets"][preset]["set"])
         if model is not None:
-            given |= _named({"model": model})
+            initial |= _named({"model": model})
         if "heads" in traits and "kv_heads" not in traits:
-            given["kv_heads"] = traits["heads"]
+            initial["kv_heads"] = traits["heads"]
         if {"heads", "head_dim"} & set(traits) and "hidden" not in traits:
-            given["hidden"] = 4 * traits.get("heads", given["heads"]) * traits.get("head_dim", given["head_dim"])
-        prompt = traits.get("prompt", given["prompt"])
-        traits["prompt"] = prompt.split() if isinstance(prompt, str) else [str(one) for one in prompt]
-        traits["requests"] = [[int(x) for x in one] for one in traits.get("requests", given["requests"])]
-        super().__init__(**{**given, **traits})
+            initial["hidden"] = 4 * traits.get("heads", initial["heads"]) * traits.get("head_dim", initial["head_dim"])
+        prompt = traits.get("prompt", initial["prompt"])
+        traits["prompt"] = prompt.split() if isinstance(prompt, str) else [str(token) for token in prompt]
+        traits["requests"] = [[int(x) for x in request] for request in traits.get("requests", initial["requests"])]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*_start(), "reply", "step", "moment"])
 
     @property
@@ -520,7 +527,7 @@ def mismatch(setting: Mapping[str, Any]) -> str:
     """What does not fit together in a setting; empty when all does."""
     if setting["kv_heads"] < 1 or setting["heads"] % setting["kv_heads"]:
         return f"{setting['heads']} heads cannot share {setting['kv_heads']} heads of keys and values equally"
-    longest = max((cache_positions(*one) for one in setting["requests"]), default=1)
+    longest = max((cache_positions(*request) for request in setting["requests"]), default=1)
     if setting["reserve"] < longest:
         return f"the longest sequence needs {longest} positions, but reserve is {setting['reserve']}"
     page, capacity, reserve = (setting[name] for name in ("page", "capacity", "reserve"))
@@ -642,26 +649,26 @@ def _product(setting: Mapping[str, Any]) -> str:
 def _describe_steps(setting: Mapping[str, Any], step: int) -> str:
     prompt, new = len(setting["prompt"]), setting["new_tokens"]
     at = min(step, new - 1)
-    bare, kept = (generation(_shape(setting), prompt, new, cached=one) for one in (False, True))
+    bare, kept = (generation(_shape(setting), prompt, new, cached=cached) for cached in (False, True))
     now, total = kept[at], prompt + at
     if at == 0:
-        told = (
+        phase = (
             f"prefill: {counted(total, 'position')} go{'es' * (total == 1)} through the model, with a cache or without"
         )
     else:
-        told = (
+        phase = (
             f"decode: without a cache {total} positions go through the model again, with one only the newest, and the "
             f"keys and values of {total - 1} are read"
         )
 
     def both(field: str) -> list[int]:
-        return [sum(getattr(one, field) for one in run[: at + 1]) for run in (bare, kept)]
+        return [sum(getattr(work, field) for work in run[: at + 1]) for run in (bare, kept)]
 
     rows, macs, flops = both("computed"), both("macs"), both("flops")
     position = room(setting).position
     return (
         f"{name_of(setting)}: {sharing(setting)}. {counted(prompt, 'token')} of prompt and {new} new "
-        f"token{plural(new)} take {counted(new, 'step')}. Step {at + 1} of {new}, {told}. So far: "
+        f"token{plural(new)} take {counted(new, 'step')}. Step {at + 1} of {new}, {phase}. So far: "
         f"{rows[0]:,} rows of keys and values computed without a cache, {rows[1]:,} with one and "
         f"{both('read')[1]:,} read from it; {measure(macs[0])} and {measure(macs[1])} multiply-adds of attention; "
         f"{measure(flops[0], 'FLOP')} and {measure(flops[1], 'FLOP')} of the whole model, "
@@ -691,15 +698,15 @@ def _describe_memory(setting: Mapping[str, Any]) -> str:
 
 
 def _events(now: Moment, before: Moment | None) -> str:
-    told = []
+    events = []
     for number in now.ended:
-        pages = next(one.pages for one in before.running if one.request == number) if before else ()
-        told.append(f"{letter(number)} has ended and returns {counted(len(pages), 'page')}")
-    told += [f"{letter(number)} gives its pages back and will be computed again" for number in now.evicted]
+        pages = next(sequence.pages for sequence in before.running if sequence.request == number) if before else ()
+        events.append(f"{letter(number)} has ended and returns {counted(len(pages), 'page')}")
+    events += [f"{letter(number)} gives its pages back and will be computed again" for number in now.evicted]
     if now.started:
         names = several([letter(number) for number in now.started])
-        told.append(f"{names} start{'s' * (len(now.started) == 1)}")
-    return f" {', '.join(told)}." if told else ""
+        events.append(f"{names} start{'s' * (len(now.started) == 1)}")
+    return f" {', '.join(events)}." if events else ""
 
 
 def _describe_pages(setting: Mapping[str, Any], moment: int) -> str:
@@ -708,14 +715,15 @@ def _describe_pages(setting: Mapping[str, Any], moment: int) -> str:
     now, then = paged[at], whole[min(at, len(whole) - 1)]
     capacity, page, requests = setting["capacity"], setting["page"], setting["requests"]
     tables = "; ".join(
-        f"{letter(one.request)} keeps {counted(one.positions, 'position')} in page{plural(len(one.pages))} "
-        f"{', '.join(str(number) for number in one.pages)}{' and is done' * one.done}"
-        for one in now.running
+        f"{letter(sequence.request)} keeps {counted(sequence.positions, 'position')} in "
+        f"page{plural(len(sequence.pages))} {', '.join(str(number) for number in sequence.pages)}"
+        f"{' and is done' * sequence.done}"
+        for sequence in now.running
     )
-    names = [letter(one) for one in now.waiting]
+    names = [letter(number) for number in now.waiting]
     waiting = f" {several(names)} wait{'s' * (len(names) == 1)}." if names else ""
     a, b = summary(paged), summary(whole)
-    useful = sum(cache_positions(*one) for one in requests)
+    useful = sum(cache_positions(*request) for request in requests)
     again = f", {a.evicted} computed again" * bool(a.evicted)
     events = _events(now, paged[at - 1] if at else None)
     free = capacity - now.pages
@@ -797,16 +805,18 @@ def _draw_pages(setting: Mapping[str, Any], moment: int) -> tuple[list[str], flo
     paged, _ = pools(setting)
     now = paged[min(moment, len(paged) - 1)]
     page, unit = setting["page"], 12
-    owner = {number: (one, i) for one in now.running for i, number in enumerate(one.pages)}
+    owner = {number: (sequence, i) for sequence in now.running for i, number in enumerate(sequence.pages)}
     wide = max(page * unit, 40) + 12
     columns = max(1, min(setting["capacity"], 520 // wide))
     parts = []
     for number in range(setting["capacity"]):
         x, y = number % columns * wide, number // columns * 44
-        one, place = owner.get(number, (None, 0))
-        parts.append(f'<text x="{x}" y="{y + 14}">{number}{f" · {letter(one.request)}" if one else ""}</text>')
-        used = min(page, one.positions - place * page) if one else 0
-        dashes = "" if one else ' stroke-dasharray="2 2"'
+        sequence, place = owner.get(number, (None, 0))
+        parts.append(
+            f'<text x="{x}" y="{y + 14}">{number}{f" · {letter(sequence.request)}" if sequence else ""}</text>'
+        )
+        used = min(page, sequence.positions - place * page) if sequence else 0
+        dashes = "" if sequence else ' stroke-dasharray="2 2"'
         parts += [
             f'<rect x="{x + slot * unit + 1}" y="{y + 20}" width="{unit - 2}" height="14" stroke="currentColor" '
             f'fill-opacity="{0.7 if slot < used else 0}"{dashes}/>'

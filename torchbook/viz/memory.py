@@ -395,44 +395,44 @@ class Change:
 def changes(setting: Mapping[str, Any]) -> list[Change]:
     """Single changes that save memory, those that alter the training least first."""
     mode, gpus = setting["mode"], setting["gpus"]
-    found: list[tuple[str, dict[str, Any]]] = []
+    options: list[tuple[str, dict[str, Any]]] = []
     if mode != "infer":
         if not setting["flash"]:
-            found.append(("fused attention", {"flash": True}))
+            options.append(("fused attention", {"flash": True}))
         if not setting["checkpoint"]:
-            found.append(("checkpoint every block", {"checkpoint": True}))
+            options.append(("checkpoint every block", {"checkpoint": True}))
     if setting["batch"] > 1:
-        found.append(("half the batch", {"batch": setting["batch"] // 2}))
+        options.append(("half the batch", {"batch": setting["batch"] // 2}))
     if mode == "infer":
         if setting["kv_bits"] == 16:
-            found.append(("KV cache in 8 bits", {"kv_bits": 8}))
+            options.append(("KV cache in 8 bits", {"kv_bits": 8}))
     else:
         if setting["precision"] == "fp32":
-            found.append(("autocast to bf16", {"precision": "autocast"}))
+            options.append(("autocast to bf16", {"precision": "autocast"}))
         if setting["optimizer"] == "adamw":
-            found.append(("8-bit optimizer states", {"optimizer": "adamw8"}))
+            options.append(("8-bit optimizer states", {"optimizer": "adamw8"}))
         if gpus > 1 and setting["zero"] < 3:
-            found.append(("ZeRO-3 over the GPUs", {"zero": 3}))
+            options.append(("ZeRO-3 over the GPUs", {"zero": 3}))
         if gpus == 1:
-            found.append(("8 GPUs with ZeRO-3", {"gpus": 8, "zero": 3}))
+            options.append(("8 GPUs with ZeRO-3", {"gpus": 8, "zero": 3}))
         elif setting["zero"] > 0:
-            found.append(("twice the GPUs", {"gpus": 2 * gpus}))
+            options.append(("twice the GPUs", {"gpus": 2 * gpus}))
         if mode == "train" and setting["precision"] != "bf16":
-            found.append(("bf16 alone", {"precision": "bf16"}))
+            options.append(("bf16 alone", {"precision": "bf16"}))
         if mode == "train":
-            found.append(("LoRA", {"mode": "lora"}))
-            found.append(("LoRA, frozen weights in 4 bits", {"mode": "lora", "bits": 4}))
+            options.append(("LoRA", {"mode": "lora"}))
+            options.append(("LoRA, frozen weights in 4 bits", {"mode": "lora", "bits": 4}))
     if mode != "train" and setting["bits"] > 8:
-        found.append(("weights in 8 bits", {"bits": 8}))
+        options.append(("weights in 8 bits", {"bits": 8}))
     if mode != "train" and setting["bits"] > 4:
-        found.append(("weights in 4 bits", {"bits": 4}))
+        options.append(("weights in 4 bits", {"bits": 4}))
     if mode == "infer":
-        found.append(("twice the GPUs", {"gpus": 2 * gpus}))
+        options.append(("twice the GPUs", {"gpus": 2 * gpus}))
     if setting["seq"] > 1:
-        found.append(("half the sequence", {"seq": setting["seq"] // 2}))
+        options.append(("half the sequence", {"seq": setting["seq"] // 2}))
     now = results(setting).total
-    tried = [(name, given, results({**setting, **given})) for name, given in found]
-    return [Change(name, given, one.total, one.fits) for name, given, one in tried if one.total < now]
+    tried = [(name, update, results({**setting, **update})) for name, update in options]
+    return [Change(name, update, outcome.total, outcome.fits) for name, update, outcome in tried if outcome.total < now]
 
 
 def first_change(setting: Mapping[str, Any]) -> Change | None:
@@ -440,7 +440,7 @@ def first_change(setting: Mapping[str, Any]) -> Change | None:
     every = changes(setting)
     if results(setting).fits or not every:
         return None
-    return next((one for one in every if one.fits), min(every, key=lambda one: one.total))
+    return next((change for change in every if change.fits), min(every, key=lambda change: change.total))
 
 
 class MemoryBudget(Visualizer):
@@ -512,13 +512,13 @@ class MemoryBudget(Visualizer):
     memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, model: str | None = None, **traits: Any) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             of = _named(setup()["presets"], preset, "preset")
-            given |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
+            initial |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
         if model is not None:
-            given |= _named(setup()["models"], model, "model")["shape"]
-        super().__init__(**{**given, **traits})
+            initial |= _named(setup()["models"], model, "model")["shape"]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], *setup()["choices"]])
 
     @property
@@ -557,10 +557,10 @@ class MemoryBudget(Visualizer):
 
 
 def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    found = where.get(name.replace("_", "-"))
-    if found is None:
+    entry = where.get(name.replace("_", "-"))
+    if entry is None:
         raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return found
+    return entry
 
 
 LABELS = {

@@ -186,7 +186,7 @@ class PipelineRun:
     @property
     def waited(self) -> float:
         """Milliseconds that the main process waited for data after the first batch."""
-        return sum(one.got - one.ask for one in self.batches[1:])
+        return sum(batch.got - batch.ask for batch in self.batches[1:])
 
     def setting(self) -> dict[str, Any]:
         """The model's setting with the median times of this run."""
@@ -196,15 +196,17 @@ class PipelineRun:
             return min(max(fields[name]["low"], float(significant(ms))), fields[name]["high"])
 
         def median(name: str, of: Callable[[Batch], float]) -> float:
-            return within(name, statistics.median(of(one) for one in self.batches))
+            return within(name, statistics.median(of(batch) for batch in self.batches))
 
         return {
             "workers": min(self.workers, fields["workers"]["high"]),
-            "load_ms": median("load_ms", lambda one: one.load_end - one.load_start),
-            "copy_ms": median("copy_ms", lambda one: one.copy_end - one.copy_start),
-            "step_ms": median("step_ms", lambda one: one.step_end - one.step_start),
+            "load_ms": median("load_ms", lambda batch: batch.load_end - batch.load_start),
+            "copy_ms": median("copy_ms", lambda batch: batch.copy_end - batch.copy_start),
+            "step_ms": median("step_ms", lambda batch: batch.step_end - batch.step_start),
             "prefetch": min(self.prefetch, fields["prefetch"]["high"]),
-            "startup_ms": within("startup_ms", min(one.load_start for one in self.batches)) if self.workers else 0.0,
+            "startup_ms": within("startup_ms", min(batch.load_start for batch in self.batches))
+            if self.workers
+            else 0.0,
             "slow_every": 0,
             "slow_times": 5.0,
             "batches": max(fields["batches"]["low"], min(len(self.batches), fields["batches"]["high"])),
@@ -295,11 +297,11 @@ def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
     if hasattr(batch, "to"):
         return batch.to(device, non_blocking=non_blocking)
     if isinstance(batch, Mapping):
-        return {name: _moved(one, device, non_blocking) for name, one in batch.items()}
+        return {name: _moved(part, device, non_blocking) for name, part in batch.items()}
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(_moved(one, device, non_blocking) for one in batch))
+        return type(batch)(*(_moved(part, device, non_blocking) for part in batch))
     if isinstance(batch, list | tuple):
-        return type(batch)(_moved(one, device, non_blocking) for one in batch)
+        return type(batch)(_moved(part, device, non_blocking) for part in batch)
     return batch
 
 
@@ -358,7 +360,7 @@ def _waiting(loader: Any, step: Any, steps: int, move: Any, where: Any, transfer
 
     zero = time.perf_counter()
     items = iter(loader)
-    found = []
+    records = []
     for _ in range(steps):
         ask = time.perf_counter()
         try:
@@ -372,8 +374,8 @@ def _waiting(loader: Any, step: Any, steps: int, move: Any, where: Any, transfer
             moved = wait()
         step(batch)
         times = [began, ended, ask, got, got, moved, moved, wait()]
-        found.append(Batch(worker, *((one - zero) * 1e3 for one in times)))
-    return found
+        records.append(Batch(worker, *((stamp - zero) * 1e3 for stamp in times)))
+    return records
 
 
 def _on_streams(loader: Any, step: Any, steps: int, move: Any, where: Any, transfer: str) -> list[Batch]:
@@ -391,10 +393,10 @@ def _on_streams(loader: Any, step: Any, steps: int, move: Any, where: Any, trans
     base.synchronize()
     zero = time.perf_counter()
     items = iter(loader)
-    found: list[tuple[int, list[float], list[Any]]] = []
+    records: list[tuple[int, list[float], list[Any]]] = []
     for i in range(steps):
         if i > AHEAD:
-            found[i - AHEAD - 1][2][-1].synchronize()
+            records[i - AHEAD - 1][2][-1].synchronize()
         ask = time.perf_counter()
         try:
             batch, (worker, began, ended) = next(items)
@@ -412,9 +414,9 @@ def _on_streams(loader: Any, step: Any, steps: int, move: Any, where: Any, trans
         used = [mark()]
         step(batch)
         used.append(mark())
-        found.append((worker, [(one - zero) * 1e3 for one in (began, ended, ask, got)], [*copied, *used]))
+        records.append((worker, [(stamp - zero) * 1e3 for stamp in (began, ended, ask, got)], [*copied, *used]))
     torch.cuda.synchronize(where)
-    return [Batch(worker, *host, *(base.elapsed_time(one) for one in events)) for worker, host, events in found]
+    return [Batch(worker, *host, *(base.elapsed_time(event) for event in events)) for worker, host, events in records]
 
 
 def _keep(batch: Any, stream: Any) -> None:
@@ -422,11 +424,11 @@ def _keep(batch: Any, stream: Any) -> None:
     if hasattr(batch, "record_stream"):
         batch.record_stream(stream)
     elif isinstance(batch, Mapping):
-        for one in batch.values():
-            _keep(one, stream)
+        for part in batch.values():
+            _keep(part, stream)
     elif isinstance(batch, list | tuple):
-        for one in batch:
-            _keep(one, stream)
+        for part in batch:
+            _keep(part, stream)
 
 
 # The figure
@@ -488,15 +490,15 @@ class PipelineTimeline(Visualizer):
     skip = traitlets.Bool(False, help="Leave out what is before the first batch.").tag(sync=True)
 
     def __init__(self, run: PipelineRun | None = None, *, preset: str | None = None, **traits: Any) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if run is not None:
-            given |= {**run.setting(), "run": _packed(run), "source": "recorded"}
+            initial |= {**run.setting(), "run": _packed(run), "source": "recorded"}
         if preset is not None:
             ready = setup()["presets"].get(preset.replace("_", "-"))
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given |= {**_start(), **ready["set"], "source": "model"}
-        super().__init__(**{**given, **traits})
+            initial |= {**_start(), **ready["set"], "source": "model"}
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], "transfer", "source", "selected", "skip"])
 
     @property
@@ -545,8 +547,8 @@ def _start() -> dict[str, Any]:
 def _packed(run: PipelineRun) -> dict[str, Any]:
     """A run as it travels in the page: whole microseconds."""
     rows = []
-    for one in run.batches:
-        worker, *times = asdict(one).values()
+    for batch in run.batches:
+        worker, *times = asdict(batch).values()
         rows.append([worker, *(round(t * 1e3) for t in times)])
     return {
         "workers": run.workers,
@@ -587,9 +589,9 @@ def seen(rows: Sequence[Batch], workers: int) -> Seen:
     start, end = rows[0].step_end, rows[-1].step_end
     span = end - start
     starved = copying_ = 0.0
-    for before, one in pairwise(rows):
-        gap = one.step_start - before.step_end
-        data = min(gap, max(0.0, one.got - before.step_end))
+    for before, batch in pairwise(rows):
+        gap = batch.step_start - before.step_end
+        data = min(gap, max(0.0, batch.got - before.step_end))
         starved += data
         copying_ += gap - data
 
@@ -601,9 +603,9 @@ def seen(rows: Sequence[Batch], workers: int) -> Seen:
         period=span / max(1, len(rows) - 1),
         starved=starved,
         copying=copying_,
-        workers=share([(one.load_start, one.load_end) for one in rows]) / max(1, workers),
-        copy=share([(one.copy_start, one.copy_end) for one in rows]),
-        compute=share([(one.step_start, one.step_end) for one in rows]),
+        workers=share([(batch.load_start, batch.load_end) for batch in rows]) / max(1, workers),
+        copy=share([(batch.copy_start, batch.copy_end) for batch in rows]),
+        compute=share([(batch.step_start, batch.step_end) for batch in rows]),
     )
 
 
@@ -627,7 +629,7 @@ def formula(setting: Mapping[str, Any]) -> str:
     of = terms(setting)
     if "all three" in of:
         load = of["all three"] - setting["copy_ms"] - setting["step_ms"]
-        return " + ".join(time_(one) for one in (load, setting["copy_ms"], setting["step_ms"]))
+        return " + ".join(time_(ms) for ms in (load, setting["copy_ms"], setting["step_ms"]))
     workers = setting["workers"]
     loading = time_(of["load"] * max(1, workers)) + (f" ÷ {workers}" if workers > 1 else "")
     if "copy" in of:
@@ -678,7 +680,7 @@ def _picture(rows: Sequence[Batch], words: str, skip: bool) -> str:
     wide, left, high, gap = 560.0, 92.0, 18, 8
     zero = max(0.0, rows[0].got - 0.02 * (rows[-1].step_end - rows[0].got)) if skip else 0.0
     scale = wide / (rows[-1].step_end - zero)
-    lanes = sorted({one.worker for one in rows})
+    lanes = sorted({batch.worker for batch in rows})
     names = ["main loads" if lane == MAIN else f"worker {lane}" for lane in lanes] + ["copy", "step"]
     parts = []
 
@@ -701,10 +703,10 @@ def _picture(rows: Sequence[Batch], words: str, skip: bool) -> str:
         y = i * (high + gap)
         parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}</text>')
         parts.append(f'<path d="M{left} {y + high + 3.5}h{wide:g}" stroke="currentColor" stroke-opacity=".2"/>')
-    for i, one in enumerate(rows):
-        bar(lanes.index(one.worker), one.load_start, one.load_end, ".12", str(i))
-        bar(len(lanes), one.copy_start, one.copy_end, ".3", str(i))
-        bar(len(lanes) + 1, one.step_start, one.step_end, ".05", str(i))
+    for i, batch in enumerate(rows):
+        bar(lanes.index(batch.worker), batch.load_start, batch.load_end, ".12", str(i))
+        bar(len(lanes), batch.copy_start, batch.copy_end, ".3", str(i))
+        bar(len(lanes) + 1, batch.step_start, batch.step_end, ".05", str(i))
     bottom = len(names) * (high + gap)
     parts.append(f'<text x="{left}" y="{bottom + 14}">{time_(zero)}</text>')
     parts.append(f'<text x="{left + wide}" y="{bottom + 14}" text-anchor="end">{time_(rows[-1].step_end)}</text>')

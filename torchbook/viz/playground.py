@@ -144,16 +144,16 @@ def _known(node: ast.AST, expression: str) -> None:
 
 def variables(tree: ast.expr) -> list[str]:
     """The variables in the order in which they are first met."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def visit(node: ast.AST) -> None:
         if isinstance(node, ast.Name):
-            found[node.id] = None
+            names[node.id] = None
         for child in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
             visit(child)
 
     visit(tree)
-    return [*found]
+    return [*names]
 
 
 def by_torch(expression: str, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:

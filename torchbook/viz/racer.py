@@ -244,19 +244,19 @@ class OptimizerRacer(Visualizer):
         seed: int = 0,
         **traits: Any,
     ) -> None:
-        given = {name: traits.pop(name) for name in RACERS if name in traits}
+        overrides = {name: traits.pop(name) for name in RACERS if name in traits}
         if preset is not None:
             ready = presets().get(preset.replace("_", "-"))
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(presets())}")
             surface, optimizers = ready["surface"], ready["optimizers"]
             start, steps, seed = ready.get("start"), ready.get("steps", 200), ready.get("seed", 0)
-            given = {**ready.get("settings", {}), **given}
+            overrides = {**ready.get("settings", {}), **overrides}
         for name in ("lr", "betas", "weight_decay"):
             if name in traits:
                 raise ValueError(f"{name} belongs to one racer: adam={{{name!r}: ...}}, for instance")
         surface = _surface(surface)
-        settings = {name: _settings(surface, name, given.get(name, {})) for name in RACERS}
+        settings = {name: _settings(surface, name, overrides.get(name, {})) for name in RACERS}
         at = _start(surface, surfaces()[surface]["start"] if start is None else start)
         _whole("steps", steps, 1, MOST)
         super().__init__(
@@ -325,10 +325,10 @@ class OptimizerRacer(Visualizer):
             labels = ". ".join(self._who(name) for name in self.optimizers)
             return f"{head} {labels}."
         runs = self.runs
-        told = [f"{self._who(name)}: {self._place(runs[name])}" for name in self.optimizers]
+        standings = [f"{self._who(name)}: {self._place(runs[name])}" for name in self.optimizers]
         first = _ahead(runs, self.step) if len(runs) > 1 and self.step else []
         best = [f"Lowest loss: {_list([RACERS[name].label for name in first])}."] if first else []
-        return " ".join([head, *told, *best])
+        return " ".join([head, *standings, *best])
 
     def _who(self, name: str) -> str:
         """A racer and its settings, those that are torch's defaults left out."""
@@ -423,17 +423,17 @@ def _number(name: str, key: str, value: Any) -> float:
     return float(value)  # torch takes betas only when both are floats, and the page writes 0 for 0.0
 
 
-def _settings(surface: str, name: str, given: Any) -> dict[str, Any]:
+def _settings(surface: str, name: str, overrides: Any) -> dict[str, Any]:
     """All settings of a racer: those given, checked, over the defaults."""
     takes = RACERS[name].takes
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{name} takes its settings as a dict, {name}={{'lr': 0.1}} for instance, not {given!r}")
-    for key in given:
+    if not isinstance(overrides, Mapping):
+        raise ValueError(f"{name} takes its settings as a dict, {name}={{'lr': 0.1}} for instance, not {overrides!r}")
+    for key in overrides:
         if key not in takes:
             raise ValueError(f"{name} has no setting {key!r}; it takes {', '.join(takes)}")
-    checked: dict[str, Any] = {key: _number(name, key, value) for key, value in given.items() if key != "betas"}
-    if "betas" in given:
-        pair = given["betas"]
+    checked: dict[str, Any] = {key: _number(name, key, value) for key, value in overrides.items() if key != "betas"}
+    if "betas" in overrides:
+        pair = overrides["betas"]
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise ValueError(f"betas of {name} is a pair, (0.9, 0.999) for instance, not {pair!r}")
         checked["betas"] = [_number(name, "betas", beta) for beta in pair]
@@ -494,9 +494,9 @@ def _joined(grid: list[list[float]], level: float) -> list[list[Point]]:
                     t = a / (a - b)
                     place[edge] = (5 * (x + t * (u - x)), 5 * (y + t * (v - y)))
                     crossed.append(edge)
-            for one, other in zip(crossed[::2], crossed[1::2], strict=True):
-                beside.setdefault(one, []).append(other)
-                beside.setdefault(other, []).append(one)
+            for crossing, other in zip(crossed[::2], crossed[1::2], strict=True):
+                beside.setdefault(crossing, []).append(other)
+                beside.setdefault(other, []).append(crossing)
     strokes = []
     for begin in sorted(beside, key=lambda edge: len(beside[edge])):  # open ends first
         stroke, at = [place[begin]], begin

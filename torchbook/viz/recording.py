@@ -265,12 +265,14 @@ def _saved(node: Any, graph: Graph, tensors: Tensors) -> Iterator[tuple[str, tor
             continue
         if isinstance(value, (tuple, list)) and any(isinstance(part, torch.Tensor) for part in value):
             for index, part in enumerate(value):
-                yield _one(f"{short}[{index}]", part, graph, tensors)
+                yield _saved_item(f"{short}[{index}]", part, graph, tensors)
         else:
-            yield _one(short, value, graph, tensors)
+            yield _saved_item(short, value, graph, tensors)
 
 
-def _one(name: str, value: Any, graph: Graph, tensors: Tensors) -> tuple[str, torch.Tensor | None, dict[str, Any]]:
+def _saved_item(
+    name: str, value: Any, graph: Graph, tensors: Tensors
+) -> tuple[str, torch.Tensor | None, dict[str, Any]]:
     if not isinstance(value, torch.Tensor):
         return name, None, {"text": "nothing: no gradient needs it" if value is None else str(value)[:80]}
     item: dict[str, Any] = {"tensor": tensors.add(value), "version": value._version}
@@ -283,16 +285,16 @@ def _one(name: str, value: Any, graph: Graph, tensors: Tensors) -> tuple[str, to
 
 def freed(graph: Graph) -> tuple[list[int], str]:
     """Which nodes no longer hold what they saved, and what torch says when it is asked for."""
-    nodes, said = [], ""
+    nodes, message = [], ""
     for node in graph.nodes:
         for name in (name for name in dir(node) if name.startswith("_saved_") or name == "saved_tensors"):
             try:
                 getattr(node, name)
             except RuntimeError as error:
                 nodes.append(graph.ids[node])
-                said = said or str(error)
+                message = message or str(error)
                 break
-    return nodes, said
+    return nodes, message
 
 
 def backward(graph: Graph, tensors: Tensors, call: Callable[[], Any]) -> dict[str, Any]:

@@ -103,13 +103,13 @@ def chunk_sizes(elements: int, ranks: int) -> list[int]:
 def numbers(ranks: int, elements: int, seed: int = 0) -> list[list[int]]:
     """Small whole numbers, 1 to 9, for each rank; the same as on the page."""
 
-    def one(rank: int, i: int) -> int:
+    def number(rank: int, i: int) -> int:
         x = (seed * 7919 + rank * 1047 + i * 131 + 17) % 65536
         for _ in range(3):
             x = (x * 75 + 74) % 65537
         return 1 + x % 9
 
-    return [[one(rank, i) for i in range(elements)] for rank in range(ranks)]
+    return [[number(rank, i) for i in range(elements)] for rank in range(ranks)]
 
 
 def ring_steps(values: Sequence[Sequence[Any]]) -> list[RingStep]:
@@ -130,10 +130,10 @@ def ring_steps(values: Sequence[Sequence[Any]]) -> list[RingStep]:
         [((1, 2), (10, 20)), ((1, 22), (11, 20)), ((11, 22), (11, 22))]
     """
     ranks = len(values)
-    if ranks < 2 or len({len(one) for one in values}) != 1:
+    if ranks < 2 or len({len(vector) for vector in values}) != 1:
         raise ValueError("a ring needs at least two ranks with vectors of one length")
     ends = list(accumulate(chunk_sizes(len(values[0]), ranks), initial=0))
-    vectors = [list(one) for one in values]
+    vectors = [list(vector) for vector in values]
     parts: list[list[tuple[int, ...]]] = [[(rank,)] * ranks for rank in range(ranks)]
     done = [_after(0, "start", (), vectors, parts)]
     for step in range(2 * (ranks - 1)):
@@ -155,8 +155,8 @@ def ring_steps(values: Sequence[Sequence[Any]]) -> list[RingStep]:
 
 
 def _after(step: int, phase: str, messages: tuple[Message, ...], vectors: Any, parts: Any) -> RingStep:
-    held = tuple(tuple(one) for one in parts)
-    return RingStep(step, phase, messages, tuple(tuple(one) for one in vectors), held)
+    held = tuple(tuple(row) for row in parts)
+    return RingStep(step, phase, messages, tuple(tuple(vector) for vector in vectors), held)
 
 
 # Other ways
@@ -177,7 +177,7 @@ def gather_messages(values: Sequence[Sequence[Any]]) -> tuple[list[Message], lis
 def tree_messages(values: Sequence[Sequence[Any]]) -> tuple[list[Message], list[Any]]:
     """A binomial tree to rank 0 and back: in each step the ranks that still count send, or have, the whole vector."""
     ranks = len(values)
-    held = [list(one) for one in values]
+    held = [list(vector) for vector in values]
     messages: list[Message] = []
     step, far = 0, 1
     while far < ranks:
@@ -251,15 +251,15 @@ def costs(setting: Mapping[str, Any]) -> dict[str, Cost]:
     empty = [[0] * elements for _ in range(ranks)]
     ways = {"ring": ring_messages(empty), "gather": gather_messages(empty)[0], "tree": tree_messages(empty)[0]}
     each = setting["size_mb"] * 1e6 / elements
-    found = {}
+    by_way = {}
     for name, messages in ways.items():
         counted = traffic(messages, ranks)
         latency = counted.steps * (setting["latency_us"] * 1e-6)
         bandwidth = counted.longest * each / (setting["bandwidth_gbs"] * 1e9)
-        found[name] = Cost(
+        by_way[name] = Cost(
             counted.steps, counted.busiest * each, counted.total * each, latency, bandwidth, latency + bandwidth
         )
-    return found
+    return by_way
 
 
 # The figure
@@ -309,18 +309,18 @@ class RingAllReduce(Visualizer):
     def __init__(
         self, ranks: int | None = None, elements: int | None = None, *, preset: str | None = None, **traits: Any
     ):
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             ready = setup()["presets"].get(preset.replace("_", "-"))
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given |= {name: of["value"] for name, of in setup()["fields"].items()} | ready["set"]
-        given |= {name: one for name, one in (("ranks", ranks), ("elements", elements)) if one is not None}
-        vectors = [[int(x) for x in one] for one in traits.pop("values", ())]
+            initial |= {name: of["value"] for name, of in setup()["fields"].items()} | ready["set"]
+        initial |= {name: value for name, value in (("ranks", ranks), ("elements", elements)) if value is not None}
+        vectors = [[int(x) for x in vector] for vector in traits.pop("values", ())]
         if vectors:
             traits["values"] = vectors
-            given |= {"ranks": len(vectors), "elements": len(vectors[0])}
-        super().__init__(**{**given, **traits})
+            initial |= {"ranks": len(vectors), "elements": len(vectors[0])}
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], "values", "step"])
 
     @property
@@ -356,7 +356,7 @@ class RingAllReduce(Visualizer):
 
     @traitlets.validate("values")
     def _check_values(self, proposal: Any) -> Any:
-        if proposal["value"] and {len(one) for one in proposal["value"]} != {self.elements}:
+        if proposal["value"] and {len(vector) for vector in proposal["value"]} != {self.elements}:
             raise traitlets.TraitError(f"values must be {self.ranks} vectors of {self.elements} numbers")
         return proposal["value"]
 
@@ -389,18 +389,20 @@ def describe(setting: Mapping[str, Any], vectors: Sequence[Sequence[int]], step:
     last = len(steps) - 1
     now = steps[min(step, last)]
     if now.step == 0:
-        told = "Nothing is sent yet: every chunk holds only its own rank's numbers."
+        progress = "Nothing is sent yet: every chunk holds only its own rank's numbers."
     else:
-        sent = several([f"rank {one.source} sends chunk {one.chunk} to rank {one.target}" for one in now.messages])
+        sent = several(
+            [f"rank {message.source} sends chunk {message.chunk} to rank {message.target}" for message in now.messages]
+        )
         held = len(now.parts[now.messages[0].target][now.messages[0].chunk])
-        told = f"Step {now.step} of {last}, {now.phase}: {sent}. " + (
+        progress = f"Step {now.step} of {last}, {now.phase}: {sent}. " + (
             f"The receiver adds it to its own; that chunk then holds the numbers of {held} of {ranks} ranks."
             if now.phase == REDUCE
             else "The receiver puts the finished chunk in the place of its own."
         )
         if now.step == last:
-            told += f" All ranks hold the sum {' '.join(str(x) for x in now.vectors[0])}."
-    so_far = per_link([one for each in steps[: now.step + 1] for one in each.messages], ranks)
+            progress += f" All ranks hold the sum {' '.join(str(x) for x in now.vectors[0])}."
+    so_far = per_link([message for each in steps[: now.step + 1] for message in each.messages], ranks)
     all_of = per_link(ring_messages(vectors), ranks)
     few, most = min(so_far), max(so_far)
     carried = f"{most}" if few == most else f"{few} to {most}"
@@ -408,7 +410,7 @@ def describe(setting: Mapping[str, Any], vectors: Sequence[Sequence[int]], step:
     ring, naive, tree = cost["ring"], cost["gather"], cost["tree"]
     return (
         f"Ring all-reduce, {ranks} ranks, {counted(elements, 'element')} each in {_chunks(vectors)}. "
-        f"{told} Each link has carried {carried} elements so far; at the end all links together {sum(all_of)}, on "
+        f"{progress} Each link has carried {carried} elements so far; at the end all links together {sum(all_of)}, on "
         f"average {plain(sum(all_of) / ranks)} each, {plain(sum(all_of) / ranks / elements)} times a vector: "
         f"2(K−1)/K = {plain(factor(ranks))}. For {amount(setting['size_mb'] * 1e6)} at "
         f"{amount(setting['bandwidth_gbs'] * 1e9)} a second and {duration(setting['latency_us'] * 1e-6)} a message the "
@@ -424,7 +426,7 @@ def who(parts: Sequence[int], ranks: int) -> str:
     if len(parts) == ranks:
         return "all"
     if len(parts) == 1 or (ranks <= 8 and len(parts) <= 3):
-        return "+".join(str(one) for one in parts)
+        return "+".join(str(rank) for rank in parts)
     return f"{parts[0]}…{parts[-1]}"
 
 
@@ -434,10 +436,10 @@ def _picture(vectors: Sequence[Sequence[int]], step: int, words: str) -> str:
     ranks = len(vectors)
     sizes = chunk_sizes(len(vectors[0]), ranks)
     ends = list(accumulate(sizes, initial=0))
-    longest = max(len(" ".join(str(x) for x in one[a:b])) for one in now.vectors for a, b in pairwise(ends))
+    longest = max(len(" ".join(str(x) for x in vector[a:b])) for vector in now.vectors for a, b in pairwise(ends))
     wide = max(44 if ranks > 6 else 54, 12 + 7 * min(longest, 14))
     left, high, top = 58, 34, 22
-    received = {(one.target, one.chunk) for one in now.messages}
+    received = {(message.target, message.chunk) for message in now.messages}
     name = "chunk " if ranks <= 6 and wide > 50 else ""
     parts = [
         f'<text x="{left + chunk * wide + wide / 2:g}" y="14" text-anchor="middle">{name}{chunk}</text>'

@@ -222,7 +222,7 @@ def advice(setting: Mapping[str, Any]) -> str:
     if now is None:
         return f"There is no figure for {dtype} on {device['label']}."
     sizes, element = setting["sizes"], setup()["dtypes"][dtype]["bytes"]
-    told = []
+    sentences = []
     if now.bound == "compute":
         faster = [
             (name, least_time(cost({**setting, "dtype": name}), top, now.bandwidth))
@@ -231,19 +231,19 @@ def advice(setting: Mapping[str, Any]) -> str:
         ]
         if faster:
             name, least = faster[0]
-            told.append(
+            sentences.append(
                 f"A dtype with a higher peak helps: {name}, {significant(now.time / least)} times as fast at most."
             )
         else:
-            told.append("Only fewer operations help.")
+            sentences.append("Only fewer operations help.")
         if setup()["ops"][op]["fusable"] and not setting["fused"]:
-            told.append("Fusing saves bytes that are not the limit.")
+            sentences.append("Fusing saves bytes that are not the limit.")
     elif setup()["ops"][op]["fusable"] and not setting["fused"] and cost(setting, True).bytes < of.bytes:
-        one = _on(cost(setting, True), device, op, dtype)
-        assert one
-        told.append(
+        fused = _on(cost(setting, True), device, op, dtype)
+        assert fused
+        sentences.append(
             f"Fusing into one kernel helps: {amount(cost(setting, True).bytes)} instead of {amount(of.bytes)}, "
-            f"{significant(now.time / one.time)} times as fast at most."
+            f"{significant(now.time / fused.time)} times as fast at most."
         )
     elif op in ("matmul", "decode"):
         m, k, n = (
@@ -253,22 +253,24 @@ def advice(setting: Mapping[str, Any]) -> str:
         )
         enough = rows_at_ridge(k, n, element, now.ridge) if op == "decode" or not sizes["extra"] else math.inf
         if m < enough < math.inf:
-            told.append(f"More rows for each reading of the matrix help: the ridge is at {math.ceil(enough)} rows.")
+            sentences.append(
+                f"More rows for each reading of the matrix help: the ridge is at {math.ceil(enough)} rows."
+            )
         else:
-            told.append("Larger matrices, or a smaller dtype, help.")
+            sentences.append("Larger matrices, or a smaller dtype, help.")
     elif op == "attention":
-        told.append(
+        sentences.append(
             "Fewer bytes of keys and values help: fewer key and value heads, a smaller dtype; or more queries at once."
         )
     elif op == "conv2d":
-        told.append("More channels for each pixel, or a smaller dtype, help.")
+        sentences.append("More channels for each pixel, or a smaller dtype, help.")
     else:
-        told.append("Only fewer bytes help: a smaller dtype, or fusing it into the op before or after it.")
+        sentences.append("Only fewer bytes help: a smaller dtype, or fusing it into the op before or after it.")
     if now.time < LAUNCH and setting["device"] != "machine":
-        told.append(
+        sentences.append(
             f"In {duration(now.time)} not even a launch fits: gather many such calls in one, or in a CUDA graph."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def measure_ceilings(
@@ -373,23 +375,23 @@ class Roofline(Visualizer):
         points: Mapping[str, Any] | None = None,
         **traits: Any,
     ) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
-            found = setup()["presets"].get(preset.replace("_", "-"))
-            if found is None:
+            ready = setup()["presets"].get(preset.replace("_", "-"))
+            if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given = {name: value for name, value in found.items() if name not in ("label", "note")}
-        if "op" in traits and traits["op"] != given.get("op"):
-            given.pop("sizes", None)
-        sizes = {**given.pop("sizes", {}), **traits.pop("sizes", {})}
-        given |= traits
+            initial = {name: value for name, value in ready.items() if name not in ("label", "note")}
+        if "op" in traits and traits["op"] != initial.get("op"):
+            initial.pop("sizes", None)
+        sizes = {**initial.pop("sizes", {}), **traits.pop("sizes", {})}
+        initial |= traits
         if machine:
-            given["machine"] = _machine(machine)
-        elif given.get("device") == "machine":
+            initial["machine"] = _machine(machine)
+        elif initial.get("device") == "machine":
             raise ValueError("there are no ceilings of this machine: machine=measure_ceilings()")
-        given["points"] = [_point(name, one) for name, one in (points or {}).items()]
-        op = given.get("op", "matmul")
-        super().__init__(**given, sizes={**(default_sizes(op) if op in OPS else {}), **sizes})
+        initial["points"] = [_point(name, point) for name, point in (points or {}).items()]
+        op = initial.get("op", "matmul")
+        super().__init__(**initial, sizes={**(default_sizes(op) if op in OPS else {}), **sizes})
         self.observe(self._refill, "op")
         self.observe(self._follow, ["op", "sizes", "dtype", "fused", "device", "machine", "points"])
 
@@ -411,8 +413,8 @@ class Roofline(Visualizer):
     @traitlets.validate("sizes")
     def _check(self, proposal: Any) -> Any:
         fields = setup()["ops"][self.op]["fields"]
-        given = proposal["value"]
-        for name, value in given.items():
+        sizes = proposal["value"]
+        for name, value in sizes.items():
             if name not in fields:
                 raise traitlets.TraitError(f"{self.op} has no size {name!r}; it has {', '.join(fields)}")
             of = fields[name]
@@ -420,7 +422,7 @@ class Roofline(Visualizer):
                 raise traitlets.TraitError(
                     f"{name} must be a whole number from {of['low']:g} to {of['high']:g}, not {value!r}"
                 )
-        return {**default_sizes(self.op), **given}
+        return {**default_sizes(self.op), **sizes}
 
     def _refill(self, change: Any) -> None:
         if set(self.sizes) != set(setup()["ops"][self.op]["fields"]):
@@ -443,22 +445,22 @@ def default_sizes(op: str) -> dict[str, int]:
     return {name: of["value"] for name, of in setup()["ops"][op]["fields"].items()}
 
 
-def _machine(given: Mapping[str, Any]) -> dict[str, Any]:
-    flops = given.get("flops")
+def _machine(ceilings: Mapping[str, Any]) -> dict[str, Any]:
+    flops = ceilings.get("flops")
     flops = {"fp32": flops} if isinstance(flops, (int, float)) else dict(flops or {})
-    bandwidth = given.get("bandwidth")
+    bandwidth = ceilings.get("bandwidth")
     if not bandwidth or not flops or min(bandwidth, *flops.values()) <= 0:
         raise ValueError(
             'a machine has {"flops": ..., "bandwidth": ...}, both above zero; measure_ceilings() gives them'
         )
-    return {"name": str(given.get("name", "this machine")), "bandwidth": float(bandwidth),
+    return {"name": str(ceilings.get("name", "this machine")), "bandwidth": float(bandwidth),
             "flops": {name: float(value) for name, value in flops.items()}}  # fmt: skip
 
 
-def _point(name: str, given: Any) -> dict[str, Any]:
-    one = given if isinstance(given, Mapping) else dict(zip(("flops", "bytes", "seconds"), given, strict=True))
+def _point(name: str, values: Any) -> dict[str, Any]:
+    point = values if isinstance(values, Mapping) else dict(zip(("flops", "bytes", "seconds"), values, strict=True))
     try:
-        numbers = {key: float(one[key]) for key in ("flops", "bytes", "seconds")}
+        numbers = {key: float(point[key]) for key in ("flops", "bytes", "seconds")}
     except KeyError as e:
         raise ValueError(f"the point {name!r} lacks its {e.args[0]}") from None
     if min(numbers.values()) <= 0:
@@ -495,18 +497,18 @@ def describe(setting: Mapping[str, Any], points: Sequence[Mapping[str, Any]] = (
         f"{_capital(kind['label'])} ({sizes}) in {setting['dtype']}{how}: {operations(of.flops)}, {amount(of.bytes)}, "
         f"{significant(of.intensity)} FLOP per byte."
     )
-    for name, one in results(setting).items():
+    for name, result in results(setting).items():
         label = every[name]["label"]
-        if one is None:
+        if result is None:
             text += f" {_capital(label)}: no figure for {setting['dtype']}."
         else:
             text += (
-                f" {_capital(label)}: {one.bound}-bound (ridge at {significant(one.ridge)}), at most "
-                f"{operations(one.attainable)}/s, at least {duration(one.time)}."
+                f" {_capital(label)}: {result.bound}-bound (ridge at {significant(result.ridge)}), at most "
+                f"{operations(result.attainable)}/s, at least {duration(result.time)}."
             )
     text += f" On {every[setting['device']]['label']}: {advice(setting)}"
     if points:
-        text += f" Measured: {'; '.join(_place(one, setting['machine']) for one in points)}."
+        text += f" Measured: {'; '.join(_place(point, setting['machine']) for point in points)}."
     return text
 
 
@@ -530,15 +532,15 @@ DASH = {"a100": "9 4", "h100": "", "h200": "2 3", "machine": "12 3 2 3"}
 
 def span(setting: Mapping[str, Any], points: Sequence[Mapping[str, Any]] = ()) -> tuple[float, float, float, float]:
     """The decades that the plot shows: intensity from and to, FLOPs per second from and to, as powers of ten."""
-    roofs = [one for one in results(setting).values() if one]
-    spots = [(one["flops"] / one["bytes"], one["flops"] / one["seconds"]) for one in points]
+    roofs = [roof for roof in results(setting).values() if roof]
+    spots = [(point["flops"] / point["bytes"], point["flops"] / point["seconds"]) for point in points]
     of = cost(setting)
     if of.flops:
-        spots += [(of.intensity, one.attainable) for one in roofs]
-    xs = [math.log10(x) for x, _ in spots] + [math.log10(one.ridge) for one in roofs]
+        spots += [(of.intensity, roof.attainable) for roof in roofs]
+    xs = [math.log10(x) for x, _ in spots] + [math.log10(roof.ridge) for roof in roofs]
     left, right = min(-1.0, math.floor(min(xs) - 0.1)), max(4.0, math.ceil(max(xs) + 0.1))
-    ys = [math.log10(y) for _, y in spots] + [math.log10(one.peak) for one in roofs]
-    low = min([math.floor(y - 0.1) for y in ys] + [math.floor(math.log10(one.bandwidth)) for one in roofs])
+    ys = [math.log10(y) for _, y in spots] + [math.log10(roof.peak) for roof in roofs]
+    low = min([math.floor(y - 0.1) for y in ys] + [math.floor(math.log10(roof.bandwidth)) for roof in roofs])
     return left, right, float(low), float(math.ceil(max(ys) + 0.1))
 
 
@@ -561,23 +563,23 @@ def _picture(setting: Mapping[str, Any], points: Sequence[Mapping[str, Any]], wo
         parts.append(f'<path d="M{x0} {y:.1f}H{x0 + wide}" stroke="currentColor" stroke-opacity=".15"/>')
         parts.append(f'<text x="{x0 - 6}" y="{y + 4:.1f}" text-anchor="end">{_tick(power)}</text>')
     key = y0 + tall + 42
-    for name, one in all_of.items():
-        if one is None:
+    for name, roof in all_of.items():
+        if roof is None:
             continue
-        start = max(left, low - math.log10(one.bandwidth))
-        corners = [10.0**start, one.ridge, 10.0**right]
-        line = " ".join("{:.1f},{:.1f}".format(*at(x, attainable(x, one.peak, one.bandwidth))) for x in corners)
+        start = max(left, low - math.log10(roof.bandwidth))
+        corners = [10.0**start, roof.ridge, 10.0**right]
+        line = " ".join("{:.1f},{:.1f}".format(*at(x, attainable(x, roof.peak, roof.bandwidth))) for x in corners)
         dash = f' stroke-dasharray="{DASH[name]}"' if DASH[name] else ""
         width = 3 if name == setting["device"] else 1.6
         parts.append(f'<polyline points="{line}" fill="none" stroke="currentColor" stroke-width="{width}"{dash}/>')
-        bound = f"{one.bound}-bound, at least {duration(one.time)}"
+        bound = f"{roof.bound}-bound, at least {duration(roof.time)}"
         parts.append(
             f'<path d="M{x0} {key - 4}h34" stroke="currentColor" stroke-width="{width}"{dash}/>'
             f'<text x="{x0 + 44}" y="{key}">{escape(every[name]["label"])}: {bound}</text>'
         )
         key += 20
         if of.flops:
-            x, y = at(of.intensity, one.attainable)
+            x, y = at(of.intensity, roof.attainable)
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{5 if name == setting["device"] else 3.5}"/>')
     for point in points:
         x, y = at(point["flops"] / point["bytes"], point["flops"] / point["seconds"])

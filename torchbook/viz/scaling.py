@@ -244,12 +244,12 @@ class ScalingCalculator(Visualizer):
     memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, interconnect: str | None = None, **traits: Any) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
-            given |= _named(setup()["presets"], preset, "preset")["set"]
+            initial |= _named(setup()["presets"], preset, "preset")["set"]
         if interconnect is not None:
-            given["bandwidth_gb"] = _named(setup()["links"], interconnect, "link")["each"]
-        super().__init__(**{**given, **traits})
+            initial["bandwidth_gb"] = _named(setup()["links"], interconnect, "link")["each"]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], "rule"])
 
     @property
@@ -283,10 +283,10 @@ class ScalingCalculator(Visualizer):
 
 
 def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    found = where.get(name.replace("_", "-"))
-    if found is None:
+    entry = where.get(name.replace("_", "-"))
+    if entry is None:
         raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return found
+    return entry
 
 
 def describe(setting: Mapping[str, Any]) -> str:

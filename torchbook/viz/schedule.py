@@ -156,11 +156,11 @@ def schedule(
                     needs = [("F", stage - 1, i)] if stage else []
                 else:
                     needs = [("F", stage, i)] + ([("B", stage + 1, i)] if stage < last else [])
-                if any(one not in ends for one in needs):
+                if any(need not in ends for need in needs):
                     break
                 start = free[rank]
-                for one in needs:
-                    start = max(start, ends[one] + (hop * v if one[1] % p != rank else 0.0))
+                for need in needs:
+                    start = max(start, ends[need] + (hop * v if need[1] % p != rank else 0.0))
                 end = start + (forward if letter == "F" else backward)
                 free[rank] = ends[letter, stage, i] = end
                 at[rank] += 1
@@ -202,7 +202,7 @@ def held(ops: Sequence[Op]) -> list[int]:
     """
     ranks = max(op.rank for op in ops) + 1
     now, most = [0] * ranks, [0] * ranks
-    for op in sorted(ops, key=lambda one: one.start):
+    for op in sorted(ops, key=lambda operation: operation.start):
         if op.kind == "F":
             now[op.rank] += 1
             most[op.rank] = max(most[op.rank], now[op.rank])
@@ -245,7 +245,7 @@ def doing(ops: Sequence[Op], time: float) -> list[Doing]:
     """What each rank does at a time."""
     ranks = max(op.rank for op in ops) + 1
     last = max(op.stage for op in ops)
-    found = []
+    states = []
     for rank in range(ranks):
         own = sorted((op for op in ops if op.rank == rank), key=lambda op: op.start)
         begun = bisect_right([op.start for op in own], time)
@@ -257,8 +257,8 @@ def doing(ops: Sequence[Op], time: float) -> list[Doing]:
             if not 0 <= needs[1] <= last:
                 needs = None
         inside = sum(op.kind == "F" for op in own[:begun]) - sum(op.kind == "B" and op.end <= time for op in own)
-        found.append(Doing(runs, following, needs, inside))
-    return found
+        states.append(Doing(runs, following, needs, inside))
+    return states
 
 
 # The figure
@@ -304,17 +304,17 @@ class PipelineSchedule(Visualizer):
 
     def __init__(self, kind: str | None = None, stages: int | None = None, microbatches: int | None = None,
                  virtual: int | None = None, *, preset: str | None = None, **traits: Any) -> None:  # fmt: skip
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             ready = setup()["presets"].get(preset.replace("_", "-"))
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given |= _start() | ready["set"]
+            initial |= _start() | ready["set"]
         named = {"kind": kind, "stages": stages, "microbatches": microbatches, "virtual": virtual}
-        given |= {name: one for name, one in named.items() if one is not None}
-        if kind == "interleaved" and virtual is None and given.get("virtual", 1) == 1:
-            given["virtual"] = 2
-        super().__init__(**{**given, **traits})
+        initial |= {name: value for name, value in named.items() if value is not None}
+        if kind == "interleaved" and virtual is None and initial.get("virtual", 1) == 1:
+            initial["virtual"] = 2
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*_start(), "cursor"])
 
     @property
@@ -393,16 +393,16 @@ def name_of(op: Op, ranks: int, virtual: int) -> str:
     return f"{name} of stage {op.stage}" if virtual > 1 else name
 
 
-def tell(one: Doing, rank: int, ranks: int, virtual: int) -> str:
+def tell(state: Doing, rank: int, ranks: int, virtual: int) -> str:
     """What a rank does, in words."""
-    if one.op:
-        what = name_of(one.op, ranks, virtual)
-    elif one.following is None:
+    if state.op:
+        what = name_of(state.op, ranks, virtual)
+    elif state.following is None:
         what = "is done"
     else:
-        source = "" if one.waits_for is None else f" for rank {one.waits_for[1] % ranks}"
-        what = f"waits{source}, then {name_of(one.following, ranks, virtual)}"
-    return f"rank {rank}: {what}, holds {one.held}"
+        source = "" if state.waits_for is None else f" for rank {state.waits_for[1] % ranks}"
+        what = f"waits{source}, then {name_of(state.following, ranks, virtual)}"
+    return f"rank {rank}: {what}, holds {state.held}"
 
 
 def describe(setting: Mapping[str, Any], cursor: int) -> str:
@@ -420,14 +420,14 @@ def describe(setting: Mapping[str, Any], cursor: int) -> str:
     parts = f", {v} stages on each" if v > 1 else ""
     sending = f", sending {plain(setting['hop'])}" if setting["hop"] else ""
     of = f" stages' parts, {plain(peaks[0] / v)} whole micro-batches on rank 0" if v > 1 else " micro-batches"
-    told = "; ".join(tell(one, rank, p, v) for rank, one in enumerate(doing(ops, all_of[at])))
+    states = "; ".join(tell(state, rank, p, v) for rank, state in enumerate(doing(ops, all_of[at])))
     return (
         f"{setup()['kinds'][setting['kind']]['label']}, {p} ranks{parts}, {many}. A forward takes 1, a backward "
         f"{plain(setting['backward'])}{sending}; the whole takes {plain(whole)}, of which each rank works "
         f"{plain(m * (1 + setting['backward']))}. The bubble is {percent(share)} of the time, {match} {formula} = "
         f"{p - 1}/{v * m + p - 1} says{'' if match == 'as' else ' ' + percent(rule)}. Activations held at most, by "
-        f"rank: {several([str(one) for one in peaks])}{of}. {messages(ops)} messages between ranks. At time "
-        f"{plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {told}."
+        f"rank: {several([str(peak) for peak in peaks])}{of}. {messages(ops)} messages between ranks. At time "
+        f"{plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {states}."
     )
 
 

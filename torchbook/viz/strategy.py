@@ -64,12 +64,12 @@ STRATEGIES = {
 @cache
 def setup() -> dict[str, Any]:
     """Fields, choices, cards and presets, which the page reads too; shape and sequence are those of MemoryBudget."""
-    given = json.loads(_SETUP.read_text(encoding="utf-8"))
+    data = json.loads(_SETUP.read_text(encoding="utf-8"))
     shared = memory.setup()
-    given["fields"] = {**{name: shared["fields"][name] for name in given["shared"]}, **given["fields"]}
-    given["choices"] = {**{name: shared["choices"][name] for name in given["picks"]}, **given["choices"]}
-    given["models"] = {name: shared["models"][name] for name in given["models"]}
-    return given
+    data["fields"] = {**{name: shared["fields"][name] for name in data["shared"]}, **data["fields"]}
+    data["choices"] = {**{name: shared["choices"][name] for name in data["picks"]}, **data["choices"]}
+    data["models"] = {name: shared["models"][name] for name in data["models"]}
+    return data
 
 
 @dataclass(frozen=True)
@@ -218,9 +218,9 @@ def setting(model: str | Model = "8b", **choices: Any) -> dict[str, Any]:
     return {**fields, **asdict(shape), **choices}
 
 
-def shape_of(given: Mapping[str, Any]) -> Model:
+def shape_of(config: Mapping[str, Any]) -> Model:
     """The shape of the model in a setting."""
-    return Model(**{name: given[name] for name in SHAPE})
+    return Model(**{name: config[name] for name in SHAPE})
 
 
 def share(model: Model, layout: Layout, last: bool) -> Share:
@@ -243,24 +243,24 @@ def share(model: Model, layout: Layout, last: bool) -> Share:
     return Share(blocks, block, matrices, root, head, blocks * block + root)
 
 
-def micro_batches(given: Mapping[str, Any], layout: Layout) -> int:
+def micro_batches(config: Mapping[str, Any], layout: Layout) -> int:
     """Micro-batches of each replica in one step."""
-    return max(1, ceil(given["global_batch"] / (layout.data * given["batch"])))
+    return max(1, ceil(config["global_batch"] / (layout.data * config["batch"])))
 
 
-def chunks(given: Mapping[str, Any], layout: Layout) -> int:
+def chunks(config: Mapping[str, Any], layout: Layout) -> int:
     """Model chunks that a pipeline puts on each GPU, so that it fills faster."""
-    return min(CHUNKS, ceil(given["layers"] / layout.pp)) if layout.pp > 1 else 1
+    return min(CHUNKS, ceil(config["layers"] / layout.pp)) if layout.pp > 1 else 1
 
 
-def _stage_memory(given: Mapping[str, Any], layout: Layout, last: bool) -> Memory:
-    model, precision, sharded = shape_of(given), given["precision"], layout.fsdp > 1
+def _stage_memory(config: Mapping[str, Any], layout: Layout, last: bool) -> Memory:
+    model, precision, sharded = shape_of(config), config["precision"], layout.fsdp > 1
     part = share(model, layout, last)
-    batch, seq, tp = given["batch"], given["seq"] / layout.cp, layout.tp
+    batch, seq, tp = config["batch"], config["seq"] / layout.cp, layout.tp
     name = SHARDED[precision] if sharded else UNSHARDED[precision]
     w, g, e = WHOLE[precision], GATHERED[precision], ACTIVATION_BYTES[name]
     held = w * part.total / layout.fsdp
-    states = memory.optimizer_bytes(part.total, part.matrices, given["optimizer"], STATE_BYTES[name]) / layout.fsdp
+    states = memory.optimizer_bytes(part.total, part.matrices, config["optimizer"], STATE_BYTES[name]) / layout.fsdp
     if not sharded:
         gathered = memory.autocast_copies(model) / (tp * layout.pp) if precision == "mixed" else 0.0
     elif layout.pp > 1:
@@ -269,23 +269,23 @@ def _stage_memory(given: Mapping[str, Any], layout: Layout, last: bool) -> Memor
         gathered = g * (2 * part.root + 3 * part.block)
     else:
         gathered = g * (part.total + part.root + part.block)
-    flash = given["flash"] or layout.cp > 1
+    flash = config["flash"] or layout.cp > 1
     tokens = batch * seq
     block = memory.block_activations(model, batch, seq, name, flash) / tp
     block += tokens * 2 * model.hidden * e * (1 - 1 / tp)
     start = tokens * model.hidden * memory.stream_bytes(name) / tp
-    flying = 1.0 if last else min(micro_batches(given, layout), layout.pp + (layout.pp - 1) / chunks(given, layout))
+    flying = 1.0 if last else min(micro_batches(config, layout), layout.pp + (layout.pp - 1) / chunks(config, layout))
     many = flying * part.blocks
-    saved = many * start + (block - start) if given["checkpoint"] else many * block
+    saved = many * start + (block - start) if config["checkpoint"] else many * block
     logits = 0.0
     if last:
         saved += memory.activations(replace(model, layers=0), batch, seq, name) / tp
         logits = memory.logits_bytes(model, batch, seq, name) / tp
     total = held + held + states + gathered + saved + logits
-    return Memory(held, held, states, gathered, saved, logits, total, total <= ROOM * given["memory_gb"] * 1e9)
+    return Memory(held, held, states, gathered, saved, logits, total, total <= ROOM * config["memory_gb"] * 1e9)
 
 
-def memory_per_gpu(given: Mapping[str, Any], layout: Layout) -> Memory:
+def memory_per_gpu(config: Mapping[str, Any], layout: Layout) -> Memory:
     """Bytes on the fullest GPU, by part.
 
     - parameters, gradients: of this GPU's part, divided by the ranks that shard it;
@@ -297,40 +297,40 @@ def memory_per_gpu(given: Mapping[str, Any], layout: Layout) -> Memory:
     - activations, logits: of one micro-batch, or of as many as are in flight in a pipeline.
 
     Args:
-        given: a setting, from `setting` or `StrategyTool.setting`.
+        config: a setting, from `setting` or `StrategyTool.setting`.
         layout: the degrees of parallelism.
     """
-    last = _stage_memory(given, layout, True)
+    last = _stage_memory(config, layout, True)
     if layout.pp == 1:
         return last
-    first = _stage_memory(given, layout, False)
+    first = _stage_memory(config, layout, False)
     return last if last.total >= first.total else first
 
 
-def compute_flops(given: Mapping[str, Any]) -> float:
+def compute_flops(config: Mapping[str, Any]) -> float:
     """FLOPs of forward and backward for one token: 6 for each matrix element, and causal attention.
 
     With checkpointed blocks their forward runs twice.
     """
-    model = shape_of(given)
+    model = shape_of(config)
     p = memory.parameters(model)
-    blocks = 2 * p.matrices + 2 * model.layers * model.hidden * given["seq"]
-    return 3 * (blocks + 2 * model.vocab * model.hidden) + (blocks if given["checkpoint"] else 0)
+    blocks = 2 * p.matrices + 2 * model.layers * model.hidden * config["seq"]
+    return 3 * (blocks + 2 * model.vocab * model.hidden) + (blocks if config["checkpoint"] else 0)
 
 
-def link(given: Mapping[str, Any], ranks: int, stride: int) -> tuple[float, float]:
+def link(config: Mapping[str, Any], ranks: int, stride: int) -> tuple[float, float]:
     """Bytes per second, and seconds of latency of a round, of a ring through `ranks` GPUs that are `stride` apart.
 
     Inside a node it is the node's link. Over nodes, each of the group's members in a node has a network card.
     """
-    node, inside = given["gpus_per_node"], given["intra_gb"] * 1e9
+    node, inside = config["gpus_per_node"], config["intra_gb"] * 1e9
     if ranks * stride <= node:
         return inside, 0.0
     members = max(1, min(ranks, node // stride))
-    return min(inside, members * given["inter_gb"] * 1e9), given["latency_us"] * 1e-6
+    return min(inside, members * config["inter_gb"] * 1e9), config["latency_us"] * 1e-6
 
 
-def communication(given: Mapping[str, Any], layout: Layout) -> tuple[Transfer, ...]:
+def communication(config: Mapping[str, Any], layout: Layout) -> tuple[Transfer, ...]:
     """What the GPU of the fullest stage sends in one step, for each purpose.
 
     A ring over n ranks sends 2(n − 1)/n of the tensor for an all-reduce, (n − 1)/n for an all-gather or a
@@ -338,32 +338,32 @@ def communication(given: Mapping[str, Any], layout: Layout) -> tuple[Transfer, .
     bytes.
 
     Args:
-        given: a setting.
+        config: a setting.
         layout: the degrees of parallelism.
     """
-    model, precision = shape_of(given), given["precision"]
+    model, precision = shape_of(config), config["precision"]
     ends = [share(model, layout, last) for last in (True, False)]
     part = ends[0] if ends[0].total >= ends[1].total else ends[1]
-    micros, tp, cp, fsdp = micro_batches(given, layout), layout.tp, layout.cp, layout.fsdp
+    micros, tp, cp, fsdp = micro_batches(config, layout), layout.tp, layout.cp, layout.fsdp
     w, g = WHOLE[precision], GATHERED[precision]
-    found: list[Transfer] = []
+    transfers: list[Transfer] = []
 
     def ring(kind: str, dim: str, ranks: int, stride: int, what: str, calls: int, size: float, hides: str) -> None:
         if ranks == 1:
             return
         reduced = kind == "all-reduce"
         half = 1.0 if reduced else 0.5
-        speed, latency = link(given, ranks, stride)
+        speed, latency = link(config, ranks, stride)
         rounds = 2 * (ranks - 1).bit_length() if reduced else ranks - 1
         sent = half * ring_allreduce_time(size, ranks, 1.0)
         seconds = half * ring_allreduce_time(size, ranks, speed) + calls * rounds * latency
-        found.append(Transfer(kind, dim, ranks, what, calls, size, sent, speed, latency, seconds, hides))
+        transfers.append(Transfer(kind, dim, ranks, what, calls, size, sent, speed, latency, seconds, hides))
 
     def send(dim: str, ranks: int, stride: int, what: str, calls: int, each: float) -> None:
-        speed, latency = link(given, ranks, stride)
+        speed, latency = link(config, ranks, stride)
         size = calls * each
         seconds = size / speed + calls * latency
-        found.append(Transfer("send", dim, ranks, what, calls, size, size, speed, latency, seconds, "never"))
+        transfers.append(Transfer("send", dim, ranks, what, calls, size, size, speed, latency, seconds, "never"))
 
     whole = w * part.total
     if fsdp > 1 and layout.pp > 1:
@@ -382,46 +382,50 @@ def communication(given: Mapping[str, Any], layout: Layout) -> tuple[Transfer, .
         buckets = ceil(whole / (25 * MIB))
         ring("all-reduce", "replicate", layout.replicate, tp, "gradients", buckets, whole, "last")
     e = GATHERED[precision]
-    piece = given["batch"] * given["seq"] / cp * model.hidden * e  # of the stream, on its way
-    passes = 3 if given["checkpoint"] else 2
+    piece = config["batch"] * config["seq"] / cp * model.hidden * e  # of the stream, on its way
+    passes = 3 if config["checkpoint"] else 2
     edges = 2 if layout.pp == 1 else 1  # the embedding's output, the gradient of the head's input
     calls = micros * (2 * passes * part.blocks + edges)
     ring("all-reduce", "tp", tp, 1, "activations", calls, calls * piece, "never")
     if cp > 1:
-        each = 2 * model.kv_width * e * given["batch"] * given["seq"] / cp / tp
+        each = 2 * model.kv_width * e * config["batch"] * config["seq"] / cp / tp
         send("cp", cp, tp, "keys and values", micros * part.blocks * (passes + 1) * (cp - 1), each)
     if layout.pp > 1:
-        calls = micros * (2 if layout.pp > 2 or chunks(given, layout) > 1 else 1) * chunks(given, layout)
+        calls = micros * (2 if layout.pp > 2 or chunks(config, layout) > 1 else 1) * chunks(config, layout)
         send("pp", layout.pp, layout.world // layout.pp, "activations, their gradients", calls, piece / tp)
-    return tuple(found)
+    return tuple(transfers)
 
 
-def estimate(given: Mapping[str, Any], layout: Layout, name: str = "") -> Estimate:
+def estimate(config: Mapping[str, Any], layout: Layout, name: str = "") -> Estimate:
     """Memory, communication and time of one layout.
 
     Args:
-        given: a setting.
+        config: a setting.
         layout: the degrees of parallelism.
         name: what to call it.
     """
-    held, transfers, micros = memory_per_gpu(given, layout), communication(given, layout), micro_batches(given, layout)
-    sequences = layout.data * given["batch"] * micros
-    tokens = sequences * given["seq"]
-    rate = layout.world * given["tflops"] * 1e12 * given["utilisation"] / 100
-    compute = tokens * compute_flops(given) / rate
-    fullest = ceil(given["layers"] / layout.pp) * layout.pp / given["layers"]
-    bubble = compute * (fullest * (1 + (layout.pp - 1) / (micros * chunks(given, layout))) - 1)
-    backward = 3 / 4 if given["checkpoint"] else 2 / 3
-    forward, one = 1 - backward, compute / micros
-    behind = {"forward": (compute, forward), "backward": (compute, backward), "first": (one, forward),
-              "last": (one, backward)}  # fmt: skip
+    held, transfers, micros = (
+        memory_per_gpu(config, layout),
+        communication(config, layout),
+        micro_batches(config, layout),
+    )
+    sequences = layout.data * config["batch"] * micros
+    tokens = sequences * config["seq"]
+    rate = layout.world * config["tflops"] * 1e12 * config["utilisation"] / 100
+    compute = tokens * compute_flops(config) / rate
+    fullest = ceil(config["layers"] / layout.pp) * layout.pp / config["layers"]
+    bubble = compute * (fullest * (1 + (layout.pp - 1) / (micros * chunks(config, layout))) - 1)
+    backward = 3 / 4 if config["checkpoint"] else 2 / 3
+    forward, per_micro = 1 - backward, compute / micros
+    behind = {"forward": (compute, forward), "backward": (compute, backward), "first": (per_micro, forward),
+              "last": (per_micro, backward)}  # fmt: skip
     hidden = exposed = 0.0
     for hides in ("forward", "backward", "first", "last", "never"):
         seconds = sum(t.seconds for t in transfers if t.hides == hides)
         some = hidden_time(seconds, behind[hides][0], 1, behind[hides][1]) if hides in behind else 0.0
         hidden, exposed = hidden + some, exposed + (seconds - some)
     step = compute + bubble + exposed
-    wide = layout.data * given["batch"] > given["global_batch"]
+    wide = layout.data * config["batch"] > config["global_batch"]
     return Estimate(
         name, layout, held, transfers, micros, sequences, wide, compute, bubble, sum(t.sent for t in transfers),
         hidden + exposed, hidden, exposed, step, tokens / step, held.fits,
@@ -432,16 +436,16 @@ def _divisors(n: int) -> list[int]:
     return [d for d in range(2, n + 1) if n % d == 0]
 
 
-def tensor_degrees(given: Mapping[str, Any]) -> list[int]:
+def tensor_degrees(config: Mapping[str, Any]) -> list[int]:
     """Degrees of tensor parallelism: inside a node, and whole heads for every GPU."""
-    heads = given["heads"], given["kv_heads"]
-    return [d for d in _divisors(given["gpus_per_node"]) if d <= 64 and not heads[0] % d and not heads[1] % d]
+    heads = config["heads"], config["kv_heads"]
+    return [d for d in _divisors(config["gpus_per_node"]) if d <= 64 and not heads[0] % d and not heads[1] % d]
 
 
-def context_degrees(given: Mapping[str, Any]) -> list[int]:
+def context_degrees(config: Mapping[str, Any]) -> list[int]:
     """Degrees of context parallelism: powers of two that cut sequence and cluster evenly."""
-    world = given["gpus_per_node"] * given["nodes"]
-    return [d for d in (2, 4, 8, 16, 32, 64, 128, 256) if not world % d and not given["seq"] % (2 * d)]
+    world = config["gpus_per_node"] * config["nodes"]
+    return [d for d in (2, 4, 8, 16, 32, 64, 128, 256) if not world % d and not config["seq"] % (2 * d)]
 
 
 def _split(world: int, dim: str, degree: int) -> Layout:
@@ -449,11 +453,11 @@ def _split(world: int, dim: str, degree: int) -> Layout:
     return Layout(shard=rest, cp=degree) if dim == "cp" else Layout(shard=rest, tp=degree)
 
 
-def _layouts_3d(given: Mapping[str, Any], cp: int) -> Iterator[Layout]:
-    world = given["gpus_per_node"] * given["nodes"]
-    for tp in tensor_degrees(given):
+def _layouts_3d(config: Mapping[str, Any], cp: int) -> Iterator[Layout]:
+    world = config["gpus_per_node"] * config["nodes"]
+    for tp in tensor_degrees(config):
         for pp in (2, 4, 8, 16, 32, 64):
-            if world % (cp * tp * pp) or pp > given["layers"]:
+            if world % (cp * tp * pp) or pp > config["layers"]:
                 continue
             data = world // (cp * tp * pp)
             yield Layout(shard=data, cp=cp, tp=tp, pp=pp, reshard=False)
@@ -470,108 +474,110 @@ def _better(a: Estimate, b: Estimate | None) -> bool:
     return a.tokens_per_second > b.tokens_per_second
 
 
-def candidates(given: Mapping[str, Any]) -> dict[str, Estimate]:
+def candidates(config: Mapping[str, Any]) -> dict[str, Estimate]:
     """Every strategy that the cluster allows: the smallest degree that fits, in 3D the fastest degrees.
 
     3D splits the sequence too only if nothing else fits. Replicas should not be more than the sequences of a step.
     """
-    world, node = given["gpus_per_node"] * given["nodes"], given["gpus_per_node"]
-    found = {"single": estimate(given, Layout(), "single")}
+    world, node = config["gpus_per_node"] * config["nodes"], config["gpus_per_node"]
+    estimates = {"single": estimate(config, Layout(), "single")}
     if world == 1:
-        return found
+        return estimates
     layouts = {
         "ddp": Layout(replicate=world),
         "zero2": Layout(shard=world, reshard=False),
         "fsdp": Layout(shard=world),
     }
-    if given["nodes"] > 1 and node > 1:
-        layouts["hsdp"] = Layout(replicate=given["nodes"], shard=node)
+    if config["nodes"] > 1 and node > 1:
+        layouts["hsdp"] = Layout(replicate=config["nodes"], shard=node)
     for name, layout in layouts.items():
-        found[name] = estimate(given, layout, name)
-    for name, degrees in (("cp", context_degrees(given)), ("tp", tensor_degrees(given))):
+        estimates[name] = estimate(config, layout, name)
+    for name, degrees in (("cp", context_degrees(config)), ("tp", tensor_degrees(config))):
         best: Estimate | None = None
         for degree in degrees:
-            one = estimate(given, _split(world, name, degree), name)
-            if best is None or not best.fits or (one.fits and best.wide and not one.wide):
-                best = one
+            candidate = estimate(config, _split(world, name, degree), name)
+            if best is None or not best.fits or (candidate.fits and best.wide and not candidate.wide):
+                best = candidate
         if best:
-            found[name] = best
+            estimates[name] = best
     best = None
-    for cp in [1, *context_degrees(given)]:
-        for layout in _layouts_3d(given, cp):
-            one = estimate(given, layout, "3d")
-            if _better(one, best):
-                best = one
+    for cp in [1, *context_degrees(config)]:
+        for layout in _layouts_3d(config, cp):
+            candidate = estimate(config, layout, "3d")
+            if _better(candidate, best):
+                best = candidate
         if best and best.fits and not best.wide:
             break
     if best:
-        found["3d"] = best
-    return found
+        estimates["3d"] = best
+    return estimates
 
 
-def plan(given: Mapping[str, Any]) -> Plan:
+def plan(config: Mapping[str, Any]) -> Plan:
     """Walk the decision tree, one question after the other, each answered by two numbers.
 
     Args:
-        given: a setting, from `setting` or `StrategyTool.setting`.
+        config: a setting, from `setting` or `StrategyTool.setting`.
 
     Example:
         >>> plan(setting("8b", gpus_per_node=8)).strategy
         'zero2'
     """
-    every = candidates(given)
+    every = candidates(config)
     steps: list[Step] = []
-    strategy = _walk(given, every, steps)
+    strategy = _walk(config, every, steps)
     fastest: Estimate | None = None
-    for one in every.values():
-        if one.fits and _better(one, fastest):
-            fastest = one
+    for candidate in every.values():
+        if candidate.fits and _better(candidate, fastest):
+            fastest = candidate
     return Plan(strategy, tuple(steps), every, fastest.name if fastest else "none")
 
 
-def _walk(given: Mapping[str, Any], every: dict[str, Estimate], steps: list[Step]) -> str:
-    world = given["gpus_per_node"] * given["nodes"]
-    limit = ROOM * given["memory_gb"] * 1e9
+def _walk(config: Mapping[str, Any], every: dict[str, Estimate], steps: list[Step]) -> str:
+    world = config["gpus_per_node"] * config["nodes"]
+    limit = ROOM * config["memory_gb"] * 1e9
 
-    def ask(key: str, question: str, left: float, right: float, yes: bool, compare: str, told: str) -> bool:
-        steps.append(Step(key, question, left, right, yes, compare, told))
+    def ask(key: str, question: str, left: float, right: float, yes: bool, compare: str, explanation: str) -> bool:
+        steps.append(Step(key, question, left, right, yes, compare, explanation))
         return yes
 
-    def fits(key: str, question: str, one: Estimate, told: str) -> bool:
-        size = one.memory.total
-        compare = f"{amount(size)} {'≤' if one.fits else '>'} {amount(limit)}"
-        return ask(key, question, size, limit, one.fits, compare, told)
+    def fits(key: str, question: str, candidate: Estimate, explanation: str) -> bool:
+        size = candidate.memory.total
+        compare = f"{amount(size)} {'≤' if candidate.fits else '>'} {amount(limit)}"
+        return ask(key, question, size, limit, candidate.fits, compare, explanation)
 
     def split(name: str, question: str) -> bool:
-        one = every.get(name)
-        if one is None:
-            told = "Heads, sequence or blocks cannot be cut evenly over these GPUs."
-            return ask(name, question, 0.0, limit, False, "none", told)
-        return fits(name, question, one, f"{describe_layout(one.layout)}; {_sums(one.memory)}.")
+        candidate = every.get(name)
+        if candidate is None:
+            explanation = "Heads, sequence or blocks cannot be cut evenly over these GPUs."
+            return ask(name, question, 0.0, limit, False, "none", explanation)
+        return fits(name, question, candidate, f"{describe_layout(candidate.layout)}; {_sums(candidate.memory)}.")
 
-    against = f"{plain(100 * ROOM)} % of {plain(given['memory_gb'])} GB are counted on."
+    against = f"{plain(100 * ROOM)} % of {plain(config['memory_gb'])} GB are counted on."
     alone = every["single" if world == 1 else "ddp"]
-    told = f"{_sums(alone.memory)}; {against} The data set does not count: a batch is on the GPU, the data are not."
-    if fits("fits", "Does it all fit on one GPU?", alone, told):
+    details = f"{_sums(alone.memory)}; {against} The data set does not count: a batch is on the GPU, the data are not."
+    if fits("fits", "Does it all fit on one GPU?", alone, details):
         return alone.name
     if world == 1:
         return "none"
-    one = every["zero2"]
+    current = every["zero2"]
     question = f"With gradients and optimizer states sharded over {world} GPUs?"
-    if fits("barely", question, one, f"{_sums(one.memory)}; the parameters are whole from forward to backward."):
+    if fits(
+        "barely", question, current, f"{_sums(current.memory)}; the parameters are whole from forward to backward."
+    ):
         return "zero2"
-    single, one = every["single"].memory, every["fsdp"]
+    single, current = every["single"].memory, every["fsdp"]
     state = single.parameters + single.gradients + single.optimizer
-    told = f"{_sums(one.memory)}; the whole state, {amount(state)}, would fill {ceil(state / limit)} GPUs."
-    if fits("shard", "With the parameters sharded too?", one, told):
+    details = f"{_sums(current.memory)}; the whole state, {amount(state)}, would fill {ceil(state / limit)} GPUs."
+    if fits("shard", "With the parameters sharded too?", current, details):
         now = "fsdp"
     else:
-        held = memory_per_gpu({**given, "batch": 1}, Layout(shard=world))
+        held = memory_per_gpu({**config, "batch": 1}, Layout(shard=world))
         saved = held.activations + held.logits
         long = saved > limit
-        told = "Activations and logits of a single sequence, with nothing else on the GPU."
+        details = "Activations and logits of a single sequence, with nothing else on the GPU."
         compare = f"{amount(saved)} {'>' if long else '≤'} {amount(limit)}"
-        ask("sequence", "Is one sequence too long for a GPU?", saved, limit, long, compare, told)
+        ask("sequence", "Is one sequence too long for a GPU?", saved, limit, long, compare, details)
         wide = ("tp", "With every layer split over GPUs of a node?")
         parts = ("cp", "With the sequence split over GPUs?")
         tried = (parts, wide) if long else (wide, parts)
@@ -579,26 +585,26 @@ def _walk(given: Mapping[str, Any], every: dict[str, Estimate], steps: list[Step
         now = next((name for name, question in (*tried, stages) if split(name, question)), "none")
         if now in ("none", "3d"):
             return now
-    spread = world >= MANY and given["nodes"] > 1
-    told = f"{counted(given['nodes'], 'node')}; with fewer than {MANY} GPUs nothing more is asked."
+    spread = world >= MANY and config["nodes"] > 1
+    details = f"{counted(config['nodes'], 'node')}; with fewer than {MANY} GPUs nothing more is asked."
     compare = f"{world} {'≥' if world >= MANY else '<'} {MANY}"
-    if not ask("many", "Hundreds of GPUs over nodes?", world, MANY, spread, compare, told):
+    if not ask("many", "Hundreds of GPUs over nodes?", world, MANY, spread, compare, details):
         return now
-    one, other = every[now], every.get("3d")
-    part = one.exposed / one.step
-    told = f"{one.layout.data * given['batch']} sequences at once, {given['global_batch']} wanted in a step; "
-    told += f"{duration(one.exposed)} of {duration(one.step)} is waiting for the network."
-    compare = f"{significant(100 * part)} % waiting{', too many replicas' * one.wide}"
-    slow = one.wide or part > EXPOSED
-    if not ask("busy", "Are there too many replicas, or do they wait?", part, EXPOSED, slow, compare, told):
+    current, other = every[now], every.get("3d")
+    part = current.exposed / current.step
+    details = f"{current.layout.data * config['batch']} sequences at once, {config['global_batch']} wanted in a step; "
+    details += f"{duration(current.exposed)} of {duration(current.step)} is waiting for the network."
+    compare = f"{significant(100 * part)} % waiting{', too many replicas' * current.wide}"
+    slow = current.wide or part > EXPOSED
+    if not ask("busy", "Are there too many replicas, or do they wait?", part, EXPOSED, slow, compare, details):
         return now
     if other is None:
         return now
-    yes = other.fits and _better(other, one)
-    rates = other.tokens_per_second, one.tokens_per_second
+    yes = other.fits and _better(other, current)
+    rates = other.tokens_per_second, current.tokens_per_second
     compare = f"{speed(rates[0])}, not {speed(rates[1])}"
-    told = f"{describe_layout(other.layout)}; {_sums(other.memory)}."
-    return "3d" if ask("3d", "Is it better with pipeline stages?", *rates, yes, compare, told) else now
+    details = f"{describe_layout(other.layout)}; {_sums(other.memory)}."
+    return "3d" if ask("3d", "Is it better with pipeline stages?", *rates, yes, compare, details) else now
 
 
 def _sums(held: Memory) -> str:
@@ -695,15 +701,15 @@ class StrategyTool(Visualizer):
     def __init__(
         self, *, preset: str | None = None, model: str | None = None, card: str | None = None, **traits: Any
     ) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             of = _named(setup()["presets"], preset, "preset")
-            given |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
+            initial |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
         if model is not None:
-            given |= _named(setup()["models"], model, "model")["shape"]
+            initial |= _named(setup()["models"], model, "model")["shape"]
         if card is not None:
-            given |= _named(setup()["cards"], card, "card")["set"]
-        super().__init__(**{**given, **traits})
+            initial |= _named(setup()["cards"], card, "card")["set"]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], *setup()["choices"], "show"])
 
     @property
@@ -737,45 +743,45 @@ class StrategyTool(Visualizer):
 
 
 def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    found = where.get(name.replace("_", "-"))
-    if found is None:
+    entry = where.get(name.replace("_", "-"))
+    if entry is None:
         raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return found
+    return entry
 
 
-def describe(given: Mapping[str, Any], show: str = "") -> str:
+def describe(config: Mapping[str, Any], show: str = "") -> str:
     """The setting, the walk and its end in sentences."""
-    all_of = plan(given)
-    world = given["gpus_per_node"] * given["nodes"]
-    many = f"{world} GPUs in {counted(given['nodes'], 'node')}" if world > 1 else "one GPU"
-    size = count(round(memory.parameters(shape_of(given)).total))
+    all_of = plan(config)
+    world = config["gpus_per_node"] * config["nodes"]
+    many = f"{world} GPUs in {counted(config['nodes'], 'node')}" if world > 1 else "one GPU"
+    size = count(round(memory.parameters(shape_of(config)).total))
     text = f"{size} parameters on {many}. "
     text += " ".join(f"{s.question} {'Yes' if s.yes else 'No'}, {s.compare}." for s in all_of.steps)
     chosen = all_of.chosen
     if chosen is None:
         text += " The tree ends with nothing that fits."
     else:
-        text += f" The tree ends at {STRATEGIES[chosen.name]}: {_told(chosen)}."
+        text += f" The tree ends at {STRATEGIES[chosen.name]}: {_describe_estimate(chosen)}."
     if all_of.fastest not in ("none", all_of.strategy):
         text += f" By these estimates {STRATEGIES[all_of.fastest]} is faster."
     shown = all_of.candidates.get(show)
     if shown is not None and show != all_of.strategy:
-        text += f" Shown instead is {STRATEGIES[show]}: {_told(shown)}."
+        text += f" Shown instead is {STRATEGIES[show]}: {_describe_estimate(shown)}."
     return text
 
 
-def _told(one: Estimate) -> str:
+def _describe_estimate(candidate: Estimate) -> str:
     return (
-        f"{describe_layout(one.layout)}, {amount(one.memory.total)} on each GPU, which "
-        f"{'fits' if one.fits else 'does not fit'}; {amount(one.sent)} sent by each GPU in a step of "
-        f"{duration(one.step)}, {duration(one.exposed)} of it waiting; {speed(one.tokens_per_second)}"
+        f"{describe_layout(candidate.layout)}, {amount(candidate.memory.total)} on each GPU, which "
+        f"{'fits' if candidate.fits else 'does not fit'}; {amount(candidate.sent)} sent by each GPU in a step of "
+        f"{duration(candidate.step)}, {duration(candidate.exposed)} of it waiting; {speed(candidate.tokens_per_second)}"
     )
 
 
-def _picture(given: Mapping[str, Any], words: str) -> str:
+def _picture(config: Mapping[str, Any], words: str) -> str:
     """Static drawing: the questions with their answers, then every candidate's memory against the limit."""
-    all_of = plan(given)
-    limit = ROOM * given["memory_gb"] * 1e9
+    all_of = plan(config)
+    limit = ROOM * config["memory_gb"] * 1e9
     wide, y = 620, 16
     parts: list[str] = []
 
@@ -792,14 +798,14 @@ def _picture(given: Mapping[str, Any], words: str) -> str:
     text(0, f"→ {end}", bold)
     y += 26
     left, bar = 250.0, 180.0
-    for one in all_of.candidates.values():
-        size = min(one.memory.total / limit, 1.15) * bar
-        text(0, STRATEGIES[one.name].split(" (")[0].split(" over")[0], bold if one is chosen else "")
+    for candidate in all_of.candidates.values():
+        size = min(candidate.memory.total / limit, 1.15) * bar
+        text(0, STRATEGIES[candidate.name].split(" (")[0].split(" over")[0], bold if candidate is chosen else "")
         parts.append(
             f'<rect x="{left}" y="{y - 12}" width="{max(size, 1):.1f}" height="15" stroke="currentColor" '
-            f'fill-opacity="{".2" if one.fits else ".6"}"/>'
+            f'fill-opacity="{".2" if candidate.fits else ".6"}"/>'
         )
-        text(left + 1.15 * bar + 10, f"{amount(one.memory.total)}{'' if one.fits else ', too much'}")
+        text(left + 1.15 * bar + 10, f"{amount(candidate.memory.total)}{'' if candidate.fits else ', too much'}")
         y += 22
     top = y - 22 * len(all_of.candidates) - 14
     parts.append(

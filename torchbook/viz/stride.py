@@ -86,17 +86,17 @@ def presets() -> dict[str, dict[str, Any]]:
     return json.loads(_PRESETS.read_text(encoding="utf-8"))
 
 
-def operation(given: Op | Sequence[Any] | str) -> Op:
+def operation(spec: Op | Sequence[Any] | str) -> Op:
     """An operation with its arguments by name, from `("transpose", 0, 1)`, `"t"` or `{"name": …, "args": …}`.
 
     Raises:
         ValueError: no operation has that name.
         TypeError: the arguments do not fit.
     """
-    if isinstance(given, dict):
-        name, arguments = given["name"], given.get("args", {})
+    if isinstance(spec, dict):
+        name, arguments = spec["name"], spec.get("args", {})
     else:
-        name, *arguments = [given] if isinstance(given, str) else list(given)
+        name, *arguments = [spec] if isinstance(spec, str) else list(spec)
     if name not in _TORCH:
         raise ValueError(f"no operation is called {name!r}; there are {', '.join(_TORCH)}")
     signature = inspect.signature(_TORCH[name])

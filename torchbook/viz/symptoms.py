@@ -29,7 +29,7 @@ def setup() -> dict[str, Any]:
 
 @cache
 def _by_key() -> dict[str, Symptom]:
-    return {one["key"]: one for one in setup()["symptoms"]}
+    return {symptom["key"]: symptom for symptom in setup()["symptoms"]}
 
 
 def _words(text: str) -> list[str]:
@@ -48,14 +48,14 @@ def alike(asked: str, word: str) -> bool:
 @cache
 def _parts(key: str) -> list[tuple[int, list[str]]]:
     """What each part of a symptom weighs, and its words."""
-    one = _by_key()[key]
-    return [(weight, sorted(set(_words(_text(one[part]))))) for part, weight in _WEIGHTS.items()]
+    symptom = _by_key()[key]
+    return [(weight, sorted(set(_words(_text(symptom[part]))))) for part, weight in _WEIGHTS.items()]
 
 
 def _score(symptom: Symptom, asked: list[str], text: str) -> int:
     total = _MESSAGE * sum(message.lower() in text for message in symptom["messages"])
-    for one in asked:
-        weights = (weight for weight, words in _parts(symptom["key"]) if any(alike(one, word) for word in words))
+    for query_word in asked:
+        weights = (weight for weight, words in _parts(symptom["key"]) if any(alike(query_word, word) for word in words))
         total += max(weights, default=0)
     return total
 
@@ -75,15 +75,15 @@ def search(query: str = "", kind: str = "") -> list[str]:
         >>> search("loss is nan")[0]
         'loss-nan'
     """
-    of_kind = [one for one in setup()["symptoms"] if kind in ("", one["kind"])]
+    of_kind = [symptom for symptom in setup()["symptoms"] if kind in ("", symptom["kind"])]
     asked = [word for word in dict.fromkeys(_words(query)) if word not in setup()["silent"]]
     if not asked:
-        return [one["key"] for one in of_kind]
+        return [symptom["key"] for symptom in of_kind]
     text = " ".join(query.lower().split())
-    scores = {one["key"]: _score(one, asked, text) for one in of_kind}
+    scores = {symptom["key"]: _score(symptom, asked, text) for symptom in of_kind}
     best = max(scores.values(), default=0)
-    found = [key for key, score in scores.items() if score and score * 2 >= best]
-    return sorted(found, key=lambda key: -scores[key])  # stable: equals keep the order of the list
+    matches = [key for key, score in scores.items() if score and score * 2 >= best]
+    return sorted(matches, key=lambda key: -scores[key])  # stable: equals keep the order of the list
 
 
 class SymptomFinder(Visualizer):
@@ -135,31 +135,31 @@ class SymptomFinder(Visualizer):
 
 def describe(query: str = "", kind: str = "", chosen: str = "") -> str:
     """How many symptoms match, and what is to be done first."""
-    found, total = search(query, kind), len(setup()["symptoms"])
+    matches, total = search(query, kind), len(setup()["symptoms"])
     asked = f" for “{' '.join(query.split())}”" if query.strip() else ""
     among = f" among those of “{setup()['kinds'][kind]}”" if kind else ""
-    count = f"{len(found)} of {total} symptoms{asked}{among}."
+    count = f"{len(matches)} of {total} symptoms{asked}{among}."
     if chosen:
         return f"{count} Open: {_sentence(chosen)}"
-    if not found:
+    if not matches:
         return f"{count} Try fewer words, or the first line of the message."
-    return f"{count} First: {_sentence(found[0])}" if asked else count
+    return f"{count} First: {_sentence(matches[0])}" if asked else count
 
 
 def _sentence(key: str) -> str:
-    one = _by_key()[key]
-    return f"{one['symptom']}. {one['first']}"
+    symptom = _by_key()[key]
+    return f"{symptom['symptom']}. {symptom['first']}"
 
 
-def _picture(found: list[Symptom], words: str) -> str:
+def _picture(symptoms: list[Symptom], words: str) -> str:
     """Static drawing: symptoms and first moves in two columns."""
     wide, left, line = 860, 300, 17
     parts, y = [], 18
     for x, title in ((0, "Symptom"), (left, "First move")):
         parts.append(f'<text x="{x}" y="{y}" font-weight="700">{title}</text>')
     y += 10
-    for one in found:
-        columns = [(0, _wrapped(one["symptom"], 42)), (left, _wrapped(one["first"], 84))]
+    for symptom in symptoms:
+        columns = [(0, _wrapped(symptom["symptom"], 42)), (left, _wrapped(symptom["first"], 84))]
         parts.append(f'<line x1="0" x2="{wide}" y1="{y}" y2="{y}" stroke="currentColor" stroke-opacity=".3"/>')
         for x, lines in columns:
             for i, text in enumerate(lines):

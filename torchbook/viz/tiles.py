@@ -34,12 +34,12 @@ def setup() -> dict[str, Any]:
 def numbers(seed: int, rows: int, columns: int, skip: int = 0) -> Matrix:
     """Tenths from -2 to 2 by Park and Miller's generator, after `skip` of them."""
     state = seed + 1
-    found = []
+    values = []
     for i in range(skip + rows * columns):
         state = state * 48271 % 2147483647
         if i >= skip:
-            found.append((state % 41 - 20) / 10)
-    return [found[r * columns : (r + 1) * columns] for r in range(rows)]
+            values.append((state % 41 - 20) / 10)
+    return [values[r * columns : (r + 1) * columns] for r in range(rows)]
 
 
 def _count(size: int, block: int) -> int:
@@ -65,20 +65,20 @@ def programs(setting: Mapping[str, Any]) -> list[tuple[int, int]]:
     rows, columns = _count(setting["m"], setting["block_m"]), _count(setting["n"], setting["block_n"])
     if setting["order"] == "row":
         return [(i // columns, i % columns) for i in range(rows * columns)]
-    found = []
+    tiles = []
     for i in range(rows * columns):
         group, inside = divmod(i, setting["group"] * columns)
         first = group * setting["group"]
         high = min(rows - first, setting["group"])
-        found.append((first + inside % high, inside // high))
-    return found
+        tiles.append((first + inside % high, inside // high))
+    return tiles
 
 
 def loads(setting: Mapping[str, Any]) -> list[list[Load]]:
     """What each step loads, one program after the other, through a cache that drops what was not used for longest."""
     kept: OrderedDict[tuple[str, int, int], None] = OrderedDict()
     size = {"A": ("m", "k"), "B": ("k", "n")}
-    found = []
+    by_step = []
     for row, column in programs(setting):
         for step in range(_count(setting["k"], setting["block_k"])):
             now = []
@@ -93,8 +93,8 @@ def loads(setting: Mapping[str, Any]) -> list[list[Load]]:
                     for axis, place in zip(size[key[0]], key[1:], strict=True)
                 )
                 now.append(Load(*key, high * wide, hit))
-            found.append(now)
-    return found
+            by_step.append(now)
+    return by_step
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,15 @@ def traffic(setting: Mapping[str, Any], step: int) -> Traffic:
     """Bytes from memory for the whole product, and up to a step."""
     m, n, k = (setting[axis] for axis in "mnk")
     all_of = loads(setting)
-    until = [one for now in all_of[: step + 1] for one in now]
-    every = [one for now in all_of for one in now]
+    until = [load for now in all_of[: step + 1] for load in now]
+    every = [load for now in all_of for load in now]
     return Traffic(
         untiled=2 * m * n * k * BYTES,
-        tiled=sum(one.elements for one in every) * BYTES,
-        cached=sum(one.elements for one in every if not one.hit) * BYTES,
+        tiled=sum(load.elements for load in every) * BYTES,
+        cached=sum(load.elements for load in every if not load.hit) * BYTES,
         least=(m * k + k * n) * BYTES,
-        sofar=sum(one.elements for one in until if not one.hit) * BYTES,
-        tiles=len({(one.matrix, one.row, one.column) for one in until}),
+        sofar=sum(load.elements for load in until if not load.hit) * BYTES,
+        tiles=len({(load.matrix, load.row, load.column) for load in until}),
     )
 
 
@@ -193,13 +193,13 @@ def heads(setting: Mapping[str, Any]) -> tuple[Matrix, Matrix, Matrix]:
 def visits(setting: Mapping[str, Any]) -> list[tuple[int, int]]:
     """The tiles of scores that are computed, a tile of queries after the other; with a causal mask some are not."""
     high, wide = setting["block_q"], setting["block_kv"]
-    found = []
+    tiles = []
     for i in range(_count(setting["tokens"], high)):
         for j in range(_count(setting["tokens"], wide)):
             last = min((i + 1) * high, setting["tokens"]) - 1
             if not setting["causal"] or j * wide <= last:
-                found.append((i, j))
-    return found
+                tiles.append((i, j))
+    return tiles
 
 
 @dataclass(frozen=True)
@@ -382,13 +382,13 @@ class TileExplorer(Visualizer):
     row = traitlets.Int(0, help="The row of the tile that is written out.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, **traits: Any) -> None:
-        given: dict[str, Any] = {}
+        initial: dict[str, Any] = {}
         if preset is not None:
             ready = setup()["presets"].get(preset.replace("_", "-"))
             if ready is None:
                 raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            given |= ready["set"]
-        super().__init__(**{**given, **traits})
+            initial |= ready["set"]
+        super().__init__(**{**initial, **traits})
         self.observe(self._follow, [*setup()["fields"], "kind", "order", "causal", "gain", "step", "row"])
 
     @property
@@ -463,7 +463,7 @@ def describe(setting: Mapping[str, Any], step: int, row: int) -> str:
     a, b = loads(setting)[step]
     at = [f"A[{_span(now.row * bm, bm, m)}, {_span(now.depth * bk, bk, k)}]",
           f"B[{_span(now.depth * bk, bk, k)}, {_span(now.column * bn, bn, n)}]"]  # fmt: skip
-    come = ["from the cache" if one.hit else "from memory" for one in (a, b)]
+    come = ["from the cache" if load.hit else "from memory" for load in (a, b)]
     done = " and writes the tile to C" if now.last else ""
     cached = f", with a cache of {setting['cache']} tiles {amount(seen.cached)}" if setting["cache"] else ""
     return (
@@ -479,29 +479,29 @@ def describe(setting: Mapping[str, Any], step: int, row: int) -> str:
 def _describe_online(setting: Mapping[str, Any], step: int, row: int, total: int) -> str:
     now, seen = online(setting, step), passes(setting)
     tokens, high, wide = setting["tokens"], setting["block_q"], setting["block_kv"]
-    one = now.rows[min(row, len(now.rows) - 1)]
+    state = now.rows[min(row, len(now.rows) - 1)]
     mask = f", causal: {seen.skipped} of {seen.computed + seen.skipped} tiles skipped" if setting["causal"] else ""
-    if one.before == -math.inf:
-        moved = f"maximum {fixed(one.maximum)}, nothing before it to rescale"
-    elif one.maximum > one.before:
+    if state.before == -math.inf:
+        moved = f"maximum {fixed(state.maximum)}, nothing before it to rescale"
+    elif state.maximum > state.before:
         moved = (
-            f"the maximum rises from {fixed(one.before)} to {fixed(one.maximum)}, so what was summed is multiplied by "
-            f"{fixed(one.rescale)}"
+            f"the maximum rises from {fixed(state.before)} to {fixed(state.maximum)}, so what was summed is multiplied "
+            f"by {fixed(state.rescale)}"
         )
     else:
-        moved = f"the maximum stays {fixed(one.maximum)}, nothing is rescaled"
-    done = f" The row is finished: output {_list(one.output)}." if now.last else ""
+        moved = f"the maximum stays {fixed(state.maximum)}, nothing is rescaled"
+    done = f" The row is finished: output {_list(state.output)}." if now.last else ""
     return (
         f"Attention of {tokens} tokens, head_dim {setting['head_dim']}, in tiles of {high} queries and {wide} keys"
         f"{mask}. Step {step + 1} of {total}: queries {_span(now.program * high, high, tokens)}, keys "
-        f"{_span(now.tile * wide, wide, tokens)}. Query {one.query}: scores {_list(one.scores)}; {moved}; sum of "
-        f"exponentials {fixed(one.total)}; accumulator {_list(one.accumulator)}.{done} Memory: eager attention moves "
-        f"{amount(seen.eager)} and keeps {amount(seen.scores)} of scores, in tiles {amount(seen.tiled)} and none."
+        f"{_span(now.tile * wide, wide, tokens)}. Query {state.query}: scores {_list(state.scores)}; {moved}; sum of "
+        f"exponentials {fixed(state.total)}; accumulator {_list(state.accumulator)}.{done} Memory: eager attention "
+        f"moves {amount(seen.eager)} and keeps {amount(seen.scores)} of scores, in tiles {amount(seen.tiled)} and none."
     )
 
 
 def _list(values: Sequence[float]) -> str:
-    return f"({', '.join(fixed(one) for one in values)})"
+    return f"({', '.join(fixed(value) for value in values)})"
 
 
 def _picture(setting: Mapping[str, Any], step: int, words: str) -> str:

@@ -55,11 +55,11 @@ def gpt2_pieces(text: str) -> list[str]:
         >>> gpt2_pieces("I'm  here, 2 be")
         ['I', "'m", ' ', ' here', ',', ' 2', ' be']
     """
-    found = []
+    pieces = []
     at, end = 0, len(text)
     while at < end:
         start = at
-        ending = next((one for one in _ENDINGS if text.startswith(one, at)), "")
+        ending = next((suffix for suffix in _ENDINGS if text.startswith(suffix, at)), "")
         first = at + (text[at] == " ")
         kind = _kind(text[first]) if first < end else "space"
         if ending:
@@ -73,8 +73,8 @@ def gpt2_pieces(text: str) -> list[str]:
                 at += 1
             if at < end and at - start > 1:
                 at -= 1  # the last space is left for the word after it
-        found.append(text[start:at])
-    return found
+        pieces.append(text[start:at])
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Vocabulary:
             tokens.append(product)
         if len(set(specials)) != len(specials) or "" in specials:
             raise ValueError("special tokens must differ and must not be empty")
-        tokens += [one.encode() for one in specials]
+        tokens += [special.encode() for special in specials]
         ranks = {(left, right): rank for rank, (left, right) in enumerate(pairs)}
         return Vocabulary(tuple(pairs), tuple(tokens), ranks, tuple(specials))
 
@@ -176,29 +176,29 @@ def lowest(ids: Sequence[int], vocabulary: Vocabulary) -> tuple[int, int] | None
 def _merged(text: str, vocabulary: Vocabulary) -> Piece:
     ids = list(text.encode())
     merges = []
-    while (found := lowest(ids, vocabulary)) is not None:
-        at, rank = found
+    while (merge := lowest(ids, vocabulary)) is not None:
+        at, rank = merge
         ids[at : at + 2] = [256 + rank]
-        merges.append(found)
+        merges.append(merge)
     return Piece(text, None, tuple(merges))
 
 
 def cut(text: str, vocabulary: Vocabulary, pretokenizer: str = "gpt2") -> list[Piece]:
     """The pieces of a text with all their merges. Special tokens come first: the longest at the leftmost place."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     start = at = 0
-    split = gpt2_pieces if pretokenizer == "gpt2" else (lambda one: [one] if one else [])
+    split = gpt2_pieces if pretokenizer == "gpt2" else (lambda part: [part] if part else [])
     while at <= len(text):
-        here = max((one for one in vocabulary.specials if text.startswith(one, at)), key=len, default="")
+        here = max((special for special in vocabulary.specials if text.startswith(special, at)), key=len, default="")
         if here or at == len(text):
-            found += [_merged(one, vocabulary) for one in split(text[start:at])]
+            pieces += [_merged(part, vocabulary) for part in split(text[start:at])]
         if here:
             id = 256 + len(vocabulary.pairs) + vocabulary.specials.index(here)
-            found.append(Piece(here, id, ()))
+            pieces.append(Piece(here, id, ()))
             start = at = at + len(here)
         else:
             at += 1
-    return found
+    return pieces
 
 
 def encode(text: str, vocabulary: Vocabulary, pretokenizer: str = "gpt2") -> list[int]:
@@ -276,7 +276,7 @@ def describe(vocabulary: Vocabulary, text: str, pretokenizer: str, step: int, to
     def name(id: int) -> str:
         return f"“{shown(vocabulary.tokens[id])}”"
 
-    said = [
+    sentences = [
         f"{counted(len(text), 'character')}, {counted(size, 'byte')} in UTF-8, {counted(len(pieces), 'piece')} "
         f"({'GPT-2 pattern' if pretokenizer == 'gpt2' else 'no pattern'}). "
         f"After {now.done} of {counted(now.total, 'merge')}: {counted(len(ids), 'token')}, "
@@ -285,25 +285,25 @@ def describe(vocabulary: Vocabulary, text: str, pretokenizer: str, step: int, to
     if now.last:
         piece, _, rank = now.last
         left, right = vocabulary.pairs[rank]
-        said.append(
+        sentences.append(
             f"The last merge, rank {rank}, joined {name(left)} and {name(right)} in piece {piece + 1} "
             f"to id {256 + rank}."
         )
     if now.next:
         piece, _, rank = now.next
         left, right = vocabulary.pairs[rank]
-        said.append(
+        sentences.append(
             f"The next joins {name(left)} and {name(right)} in piece {piece + 1}: rank {rank} is the lowest there."
         )
     else:
-        said.append("No two neighbours in a piece are a merge any more.")
+        sentences.append("No two neighbours in a piece are a merge any more.")
     at = min(token, len(ids) - 1)
     bytes_of = vocabulary.tokens[ids[at]].hex(" ").upper()
-    said.append(f"Token {at + 1} is chosen: {name(ids[at])}, id {ids[at]}, bytes {bytes_of}.")
-    told = ", ".join(f"{name(id)} {id}" for id in ids[:_TOLD])
+    sentences.append(f"Token {at + 1} is chosen: {name(ids[at])}, id {ids[at]}, bytes {bytes_of}.")
+    listing = ", ".join(f"{name(id)} {id}" for id in ids[:_TOLD])
     more = f" and {len(ids) - _TOLD} more" if len(ids) > _TOLD else ""
-    said.append(f"Tokens and ids: {told}{more}.")
-    return " ".join(said)
+    sentences.append(f"Tokens and ids: {listing}{more}.")
+    return " ".join(sentences)
 
 
 class TokenizerExplorer(Visualizer):

@@ -129,7 +129,7 @@ class TraceExplorer(Visualizer):
         trace = self._profile.as_json()
         chosen: dict[str, Any] = {"start": 0, "end": trace["end"]}
         if view is not None:
-            ready = {one["key"]: one for one in trace["views"]}
+            ready = {entry["key"]: entry for entry in trace["views"]}
             if view not in ready:
                 raise ValueError(f"no view is called {view!r}; there are {', '.join(ready)}")
             chosen |= {name: ready[view][name] for name in ("start", "end", "selected", "query", "phase")}
@@ -193,18 +193,18 @@ class _Profile:
             threads.setdefault(_lane_of(event), []).append(event)
         lanes = []
         for key in sorted(threads, key=lambda key: (_KINDS.index(key[0]), *(str(part).zfill(20) for part in key[1:]))):
-            kind, one, two = key
+            kind, number, stream = key
             if kind == "CPU":
                 roots = [self._node(event) for event in threads[key] if event.cpu_parent is None]
-                lanes.append(_Lane(f"CPU thread {one}", False, _by_time(roots)))
+                lanes.append(_Lane(f"CPU thread {number}", False, _by_time(roots)))
             else:
-                name = {"async": f"CPU thread {one}, asynchronous", "marks": f"GPU {one}, your marks"}.get(
-                    kind, f"GPU {one}, stream {two}"
+                name = {"async": f"CPU thread {number}, asynchronous", "marks": f"GPU {number}, your marks"}.get(
+                    kind, f"GPU {number}, stream {stream}"
                 )
                 roots = _nested([self._node(event) for event in threads[key]])
                 for node in roots if kind == "marks" else []:
-                    for one in node.walk():
-                        one.own = 0.0  # a mark is no work of the GPU
+                    for mark in node.walk():
+                        mark.own = 0.0  # a mark is no work of the GPU
                 lanes.append(_Lane(name, kind in ("GPU", "marks"), roots))
         return lanes
 
@@ -237,7 +237,7 @@ class _Profile:
         for event in self.events:
             if event.scope == 1 and event.sequence_nr >= 0 and event.fwd_thread:
                 candidates = forwards.get((event.fwd_thread, event.sequence_nr), [])
-                before = [one for one in candidates if one.time_range.start < event.time_range.start]
+                before = [forward for forward in candidates if forward.time_range.start < event.time_range.start]
                 if before:
                     pairs.append((before[-1], event))
         return pairs
@@ -276,23 +276,23 @@ class _Profile:
         for child in node.children:
             below |= self._guess(child, tied)
         event = node.events[0]
-        node.phase = self._told(event)
+        node.phase = self._own_phase(event)
         if node.phase < 0 and id(event) in tied:
             node.phase = PHASES.index("forward")
         if node.phase < 0 and len(below) == 1:
             node.phase = next(iter(below))
         return {node.phase} if node.phase >= 0 else below
 
-    def _told(self, event: Any) -> int:
+    def _own_phase(self, event: Any) -> int:
         for part, phase in self.marks.items():
             if part in event.name:
                 return PHASES.index(phase)
         if event.scope == 1:
             return PHASES.index("backward")
-        found = _first(_RULES, event.name)
-        if found < 0 and getattr(event, "is_user_annotation", False) and not event.name.startswith(_STEP):
+        phase_index = _first(_RULES, event.name)
+        if phase_index < 0 and getattr(event, "is_user_annotation", False) and not event.name.startswith(_STEP):
             return _first(_ANNOTATIONS, event.name.replace("_", " ").lower())
-        return found
+        return phase_index
 
     def _settle(self, siblings: list[_Node], above: int) -> None:
         """Events without a phase take that of their parent, or of the forward or backward around them."""
@@ -309,9 +309,9 @@ class _Profile:
 
     def _boundaries(self) -> list[tuple[float, float]]:
         on_cpu = [node for lane in self.lanes if not lane.gpu for root in lane.roots for node in root.walk()]
-        found = [(node.start, node.end) for node in on_cpu if node.name.startswith(_STEP)]
-        if found:
-            return sorted(found)
+        spans = [(node.start, node.end) for node in on_cpu if node.name.startswith(_STEP)]
+        if spans:
+            return sorted(spans)
         ends = sorted(node.end for node in on_cpu if node.name.startswith("Optimizer.step#"))
         return list(zip([0.0, *ends[:-1]], ends, strict=True)) if ends else []
 
@@ -472,12 +472,12 @@ class _Profile:
         spent = sum(rows.values()) or 1e-9
         first = sorted(rows.items(), key=lambda row: -row[1])[:4]
         if first:
-            told = ", ".join(f"{name} {_time(own)} ({_percent(own / spent)})" for name, own in first)
-            text.append(f"Most self time on the CPU: {told}.")
+            listing = ", ".join(f"{name} {_time(own)} ({_percent(own / spent)})" for name, own in first)
+            text.append(f"Most self time on the CPU: {listing}.")
         shares = self.shares()
         if len(shares) > 1:
-            told = ", ".join(f"{name} {_time(own)} ({_percent(own / spent)})" for name, own in shares.items())
-            text.append(f"By phase: {told}.")
+            listing = ", ".join(f"{name} {_time(own)} ({_percent(own / spent)})" for name, own in shares.items())
+            text.append(f"By phase: {listing}.")
         if cpu:
             busiest = max(cpu, key=lambda lane: _busy(lane))
             free = wall - _busy(busiest)
@@ -512,23 +512,23 @@ class _Profile:
 def _events(prof: Any) -> list[Any]:
     """The events of a profile, with their tree."""
     if isinstance(prof, (list, tuple)):
-        found = prof
+        events = prof
     elif callable(getattr(prof, "events", None)):
         try:
-            found = prof.events()
+            events = prof.events()
         except (AssertionError, RuntimeError) as error:
             raise ValueError(f"the profile is not finished: leave its with block, or call stop() ({error})") from None
     elif hasattr(prof, "function_events"):
-        found = prof.function_events
+        events = prof.function_events
     else:
         raise TypeError(f"a finished torch.profiler.profile is needed, not {type(prof).__name__}")
-    if not found:
+    if not events:
         raise ValueError(
             "the profile has no events: is it finished (leave its with block first), and did anything run?"
         )
-    if not all(hasattr(event, "time_range") for event in found):
+    if not all(hasattr(event, "time_range") for event in events):
         raise TypeError("these are averages, not events: give the profile itself")
-    return list(found)
+    return list(events)
 
 
 def _on_cpu(event: Any) -> bool:
@@ -554,13 +554,16 @@ def _linked_by_kineto(prof: Any, kernels: list[Any]) -> dict[int, int]:
     if raw is None:
         return {}
     zero = raw.trace_start_ns()
-    known = {(one.name(), (one.start_ns() - zero) / 1000): one.linked_correlation_id() for one in raw.events()}
+    known = {
+        (raw_event.name(), (raw_event.start_ns() - zero) / 1000): raw_event.linked_correlation_id()
+        for raw_event in raw.events()
+    }
     return {id(event): known.get((event.trace_name, event.time_range.start), 0) for event in kernels}
 
 
 def _shapes(shapes: Any) -> str:
-    told = [str(list(shape)) for shape in shapes or [] if shape]
-    return ", ".join(told)
+    texts = [str(list(shape)) for shape in shapes or [] if shape]
+    return ", ".join(texts)
 
 
 def _by_start(events: Iterable[Any]) -> list[Any]:
@@ -596,12 +599,12 @@ def _add(to: list[float], numbers: Sequence[float]) -> None:
 
 def _fold(into: _Node, node: _Node, itself: bool) -> None:
     """Count `node`'s descendants, and the node where `itself`, in `into` instead of drawing them."""
-    for one in node.walk():
-        if one is not node or itself:
-            _add(into.folded.setdefault(one.name, [0, 0.0, 0.0, 0.0]), _numbers(one))
-        if one is not node:
-            into.events += one.events
-        for name, numbers in one.folded.items():
+    for inner in node.walk():
+        if inner is not node or itself:
+            _add(into.folded.setdefault(inner.name, [0, 0.0, 0.0, 0.0]), _numbers(inner))
+        if inner is not node:
+            into.events += inner.events
+        for name, numbers in inner.folded.items():
             _add(into.folded.setdefault(name, [0, 0.0, 0.0, 0.0]), numbers)
 
 
@@ -785,8 +788,8 @@ class _Picture:
                 f'fill-opacity="{self.SHADE[PHASES.index(name)]}" stroke="currentColor" stroke-opacity=".6"/>'
             )
             x += w
-        told = ", ".join(f"{name} {_percent(own / spent)}" for name, own in shares.items())
-        parts.append(f'<text x="0" y="{top + 46:g}">from the left: {told}</text>')
+        listing = ", ".join(f"{name} {_percent(own / spent)}" for name, own in shares.items())
+        parts.append(f'<text x="0" y="{top + 46:g}">from the left: {listing}</text>')
         return top + 74
 
     def _bars(self, top: float, parts: list[str]) -> float:

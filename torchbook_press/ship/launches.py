@@ -88,7 +88,7 @@ def shipped(root: Path, chapters: Sequence[Chapter], how: How, console: Console)
     with _origin(root, chapters) as git, _environments(root, how) as environment_for:
         for chapter in chapters:
             row = _launch(root, chapter, how, git, environment_for)
-            console.print(_said(row), highlight=False, markup=False, soft_wrap=True)
+            console.print(_summary(row), highlight=False, markup=False, soft_wrap=True)
             rows = {**{former_row["chapter"]: former_row for former_row in report["chapters"]}, row["chapter"]: row}
             report |= _of_run(root, how) | {"chapters": [rows[name] for name in sorted(rows)]}
             write(root / FOLDER / f"{how.name}.json", json.dumps(report, indent=1) + "\n")
@@ -184,7 +184,7 @@ def _where(chapter: Chapter, notebook: NotebookNode, failure: Failure) -> dict[s
     return {"file": chapter.shown, "line": chapter.line_of(number), "cell": number + 1, "error": reason}
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _summary(row: Mapping[str, Any]) -> str:
     took = f"{row['seconds']:.0f} s, peak {row['peak_gb']:.2f} GB"
     return f"{row['status']} {row['chapter']} in {took}" + (f": {place(dict(row))}" if row["status"] == FAILED else "")
 

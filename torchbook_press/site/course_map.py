@@ -56,7 +56,7 @@ def hours_of(text: str, seconds: float | None, exercises: Sequence[Exercise]) ->
 class _Map(SphinxDirective):
     """What directives about hours share."""
 
-    def found(self) -> list[Exercise]:
+    def all_exercises(self) -> list[Exercise]:
         """All exercises that learners get."""
         try:
             return listed(self.env)
@@ -76,7 +76,7 @@ class CourseMap(_Map):
     """`:::{course-map}`: a row for each chapter of this edition, one for exercises that await theirs, and the sum."""
 
     def run(self) -> list[nodes.Node]:
-        all_exercises = self.found()
+        all_exercises = self.all_exercises()
         rows: list[list[nodes.Node]] = []
         total = Hours(0, 0, 0, 0)
         covered = set()
@@ -105,7 +105,7 @@ class Timeline(_Map):
         pace = self.options.get("pace", 6)
         total = 0.0
         rows: list[list[nodes.Node]] = []
-        for chapter, hours in self.rows(self.found()):
+        for chapter, hours in self.rows(self.all_exercises()):
             total += hours.hours
             outcome = cell(chapter.contract.outcome)
             rows.append([link(chapter, self.env.docname), cell(f"{hours.hours:.1f} h"), _week(total, pace), outcome])

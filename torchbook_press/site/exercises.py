@@ -21,7 +21,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise, ExerciseError
-from torchbook.practice.quiz import NOT_SURE, Option, Question, Reading, Topic, headed
+from torchbook.practice.quiz import Option, Question, Reading, Topic, headed
+from torchbook.practice.quiz_checks import NOT_SURE
 from torchbook_press.site.patterns import is_common
 from torchbook_press.site.stamp import NEEDS
 from torchbook_press.site.tables import cell, table

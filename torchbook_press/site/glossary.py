@@ -73,7 +73,7 @@ class Glossary:
         """Link the first use of each term on a page, and tell every link to a term what it means."""
         if not self.by_form:
             self.read(app)
-        seen = {term.name for term in self._told(app, doctree, docname)}
+        seen = {term.name for term in self._explained(app, doctree, docname)}
         if self.pattern is None or any(term.docname == docname for term in self.by_form.values()):
             return
         for text in list(doctree.findall(nodes.Text)):
@@ -82,7 +82,7 @@ class Glossary:
                 if len(parts) > 1:
                     text.parent.replace(text, parts)
 
-    def _told(self, app: Sphinx, doctree: nodes.document, docname: str) -> Iterator[Term]:
+    def _explained(self, app: Sphinx, doctree: nodes.document, docname: str) -> Iterator[Term]:
         """Give the links that stand in the source their meaning."""
         for reference in list(doctree.findall(nodes.reference)):
             uri = reference.get("refuri", "")

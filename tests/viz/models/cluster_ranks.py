@@ -97,7 +97,7 @@ def main() -> None:
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(0)
     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "ddp": step(DistributedDataParallel(Net())),
         "small buckets": step(DistributedDataParallel(Net(), bucket_cap_mb=0.01)),
         "fsdp": step(sharded()),
@@ -112,18 +112,18 @@ def main() -> None:
         with Collectives() as mode, CommDebugMode() as counts:
             mlp(x).sum().backward()
         held = sum(local(p).nbytes for p in mlp.parameters())
-        found[name] = {"seen": mode.seen, "calls": counts.get_total_counts(), "parameters": held, "optimizer": 0,
+        results[name] = {"seen": mode.seen, "calls": counts.get_total_counts(), "parameters": held, "optimizer": 0,
                        "gradients": sum(local(p.grad).nbytes for p in mlp.parameters())}  # fmt: skip
         mlp.zero_grad()
     stage = PipelineStage(nn.Linear(6, 6), rank, ranks, torch.device("cpu"))
     schedule = ScheduleGPipe(stage, n_microbatches=4, loss_fn=nn.functional.mse_loss)
-    given = {"args": (torch.randn(8, 6),)} if rank == 0 else {"args": ()}
+    inputs = {"args": (torch.randn(8, 6),)} if rank == 0 else {"args": ()}
     target: dict[str, Any] = {"target": torch.randn(8, 6)} if rank == ranks - 1 else {}
     for _ in range(2):
         sends.clear()
-        schedule.step(*given["args"], **target)
-    found["pipeline"] = {"seen": list(sends)}
-    Path(f"rank{rank}.json").write_text(json.dumps(found))
+        schedule.step(*inputs["args"], **target)
+    results["pipeline"] = {"seen": list(sends)}
+    Path(f"rank{rank}.json").write_text(json.dumps(results))
     dist.destroy_process_group()
 
 

@@ -58,17 +58,17 @@ def probe(name: str, slots: list[str]) -> None:
         if key in table and not table[key][2] and named(key):
             kernels[key] = kernel(name, key)
     schema = C._get_schema(name.split(".")[0], overload)
-    tensors = [place for place, one in enumerate(schema.arguments) if str(one.type) == "Tensor"]
+    tensors = [place for place, argument in enumerate(schema.arguments) if str(argument.type) == "Tensor"]
     for key, before in kernels.items():
 
         def visited(keys: Any, *args: Any, key: str = key, before: Callable[..., Any] = before, **kwargs: Any) -> Any:
             global depth
             include, exclude = C._dispatch_tls_local_include_set(), C._dispatch_tls_local_exclude_set()
-            LOG.append((depth, name, key, *(one.raw_repr() for one in (keys, include, exclude))))
+            LOG.append((depth, name, key, *(key_set.raw_repr() for key_set in (keys, include, exclude))))
             depth += 1
             # Python is given a number for a tensor that was made of one.
-            args = tuple(NUMBERS.get(one, one) if place in tensors and not isinstance(one, torch.Tensor) else one
-                         for place, one in enumerate(args))  # fmt: skip
+            args = tuple(NUMBERS.get(arg, arg) if place in tensors and not isinstance(arg, torch.Tensor) else arg
+                         for place, arg in enumerate(args))  # fmt: skip
             try:
                 return before(keys, *args, **kwargs)
             finally:

@@ -24,13 +24,13 @@ def torchrun(script: Path, ranks: int, seconds: float = 300) -> str:
         start_new_session=True,
     ) as agent:  # fmt: skip
         try:
-            said, complaints = agent.communicate(timeout=seconds)
+            output, complaints = agent.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{ranks} ranks took longer than {seconds:g} s") from None
         finally:
             _end(agent)
     assert agent.returncode == 0, complaints[-3000:]
-    return said
+    return output
 
 
 def _end(agent: subprocess.Popen[str]) -> None:
@@ -44,6 +44,6 @@ def _end(agent: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         agent.kill()
     left = psutil.wait_procs(ranks, timeout=5)[1]
-    for one in left:
-        one.kill()
+    for process in left:
+        process.kill()
     psutil.wait_procs(left, timeout=5)

@@ -77,10 +77,10 @@ def gpu_events() -> EventList:
         event(93, "multi_tensor_apply_kernel", 765, 800, gpu=True, linked=8),
         event(94, "ProfilerStep*", 70, 800, gpu=True, mark=True, stream=7),
     ]
-    by_id = {(one.id, one.name): one for one in events if one.device_type == DeviceType.CPU}
+    by_id = {(op.id, op.name): op for op in events if op.device_type == DeviceType.CPU}
     for kernel in events:
         if kernel.device_type == DeviceType.CUDA and kernel.linked_correlation_id:
-            owner = next(one for (id, _), one in by_id.items() if id == kernel.linked_correlation_id)
+            owner = next(op for (id, _), op in by_id.items() if id == kernel.linked_correlation_id)
             owner.append_kernel(kernel.name, 0, kernel.time_range.elapsed_us())
     made = EventList(events, use_device="cuda")
     made._build_tree()

@@ -111,11 +111,11 @@ def main() -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     dist.init_process_group = lambda *_, **__: None  # one group for all scripts
-    found = {}
+    losses = {}
     for name, (script, batch, seq) in json.loads(Path("scripts.json").read_text()).items():
-        found[name] = run(script, batch, seq)
+        losses[name] = run(script, batch, seq)
         dist.barrier()
-    Path(f"losses{dist.get_rank()}.json").write_text(json.dumps(found))
+    Path(f"losses{dist.get_rank()}.json").write_text(json.dumps(losses))
     dist.destroy_process_group()
 
 

@@ -32,46 +32,46 @@ def weights(draw: random.Random, layers: int, heads: int, size: int, causal: boo
 
 def cases(count: int, seed: int) -> list[tuple[torch.Tensor, bool]]:
     draw = random.Random(seed)
-    found = []
+    pairs = []
     for _ in range(count):
         causal = draw.random() < 0.7
         shape = draw.randint(1, 3), draw.randint(1, 4), draw.randint(2, 30)
-        found.append((weights(draw, *shape, causal), causal))
-    return found
+        pairs.append((weights(draw, *shape, causal), causal))
+    return pairs
 
 
-def explorer(given: torch.Tensor, **more: Any) -> AttentionExplorer:
-    return AttentionExplorer([chr(97 + i % 26) for i in range(given.shape[-1])], given, **more)
+def explorer(probs: torch.Tensor, **more: Any) -> AttentionExplorer:
+    return AttentionExplorer([chr(97 + i % 26) for i in range(probs.shape[-1])], probs, **more)
 
 
 # Numbers
 
 
 def test_rows_are_the_weights_in_255ths() -> None:
-    for given, causal in cases(60, seed=1):
-        w = explorer(given)
-        rows = torch.tensor(w.rows, dtype=torch.float64).view(given.shape)
+    for probs, causal in cases(60, seed=1):
+        w = explorer(probs)
+        rows = torch.tensor(w.rows, dtype=torch.float64).view(probs.shape)
         assert (rows.sum(-1) == 255).all()
-        assert float((rows / 255 - given).abs().max()) < 1 / 255
-        assert not rows[given == 0].any()
+        assert float((rows / 255 - probs).abs().max()) < 1 / 255
+        assert not rows[probs == 0].any()
         assert w.causal == causal or not rows.triu(1).any()
 
 
 def test_rows_in_half_precision_do_too() -> None:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        given = torch.randn(2, 2, 48, 48).softmax(-1).to(dtype)
-        rows = torch.tensor(explorer(given).rows)
+        probs = torch.randn(2, 2, 48, 48).softmax(-1).to(dtype)
+        rows = torch.tensor(explorer(probs).rows)
         assert (rows.sum(-1) == 255).all()
 
 
 def test_page_unpacks_what_was_packed(ask: Ask) -> None:
-    every = [explorer(given) for given, _ in cases(60, seed=2)]
+    every = [explorer(probs) for probs, _ in cases(60, seed=2)]
     asked = [[w.packed, len(w.tokens), w.causal] for w in every]
     for w, page in zip(every, ask("unpacked", asked), strict=True):
         assert page == w.rows == of.unpacked(w.packed, len(w.tokens), w.causal)
 
 
-def check(rows: list[list[int]], found: dict[str, float]) -> None:
+def check(rows: list[list[int]], actual: dict[str, float]) -> None:
     """Against torch, on the very weights that are shown."""
     p = torch.tensor(rows, dtype=torch.float64) / 255
     bits = -torch.special.xlogy(p, p).sum(-1) / torch.log(torch.tensor(2.0, dtype=torch.float64))
@@ -82,12 +82,12 @@ def check(rows: list[list[int]], found: dict[str, float]) -> None:
         "itself": p.diagonal()[1:].mean(),
     }
     for name, value in wanted.items():
-        assert found[name] == pytest.approx(float(value), abs=1e-12), name
+        assert actual[name] == pytest.approx(float(value), abs=1e-12), name
 
 
 def test_numbers_are_those_of_torch(ask: Ask, examples: int) -> None:
-    every = [(rows, given.flatten(0, 1)[i]) for given, _ in cases(examples // 40, seed=3)
-             for i, rows in enumerate(explorer(given).rows)]  # fmt: skip
+    every = [(rows, probs.flatten(0, 1)[i]) for probs, _ in cases(examples // 40, seed=3)
+             for i, rows in enumerate(explorer(probs).rows)]  # fmt: skip
     for (rows, exact), page in zip(every, ask("numbers", [rows for rows, _ in every]), strict=True):
         mine = dataclasses.asdict(of.numbers(rows))
         check(rows, mine)
@@ -99,20 +99,20 @@ def test_numbers_are_those_of_torch(ask: Ask, examples: int) -> None:
 
 
 def test_presets_are_the_extremes(ask: Ask) -> None:
-    every = [explorer(given).rows for given, _ in cases(40, seed=4)]
+    every = [explorer(probs).rows for probs, _ in cases(40, seed=4)]
     for preset in PRESETS:
-        found = [of.find(heads, preset) for heads in every]
-        assert ask("find", [[heads, preset] for heads in every]) == found
-        for heads, at in zip(every, found, strict=True):
+        chosen = [of.find(heads, preset) for heads in every]
+        assert ask("find", [[heads, preset] for heads in every]) == chosen
+        for heads, at in zip(every, chosen, strict=True):
             name = {"sharp": "entropy", "broad": "entropy"}.get(preset, preset)
             values = [getattr(of.numbers(rows), name) for rows in heads]
             assert values[at] == (min if preset == "sharp" else max)(values)
 
 
 def test_cells_are_drawn_as_dark_as_their_weight(ask: Ask) -> None:
-    every = [rows for given, _ in cases(30, seed=5) for rows in explorer(given).rows]
+    every = [rows for probs, _ in cases(30, seed=5) for rows in explorer(probs).rows]
     for rows, page in zip(every, ask("paths", every), strict=True):
-        assert [tuple(one) for one in page] == of.paths(rows)
+        assert [tuple(path) for path in page] == of.paths(rows)
         seen: dict[tuple[int, int], int] = {}
         for level, d in of.paths(rows):
             for part in d.split("M")[1:]:
@@ -134,10 +134,10 @@ def state(w: AttentionExplorer) -> dict[str, int]:
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
     draw = random.Random(6)
     every = []
-    for given, _ in cases(examples // 40, seed=7):
-        layers, heads, size = given.shape[:3]
+    for probs, _ in cases(examples // 40, seed=7):
+        layers, heads, size = probs.shape[:3]
         every.append(
-            explorer(given, layer=draw.randrange(layers), head=draw.randrange(heads), query=draw.randrange(size))
+            explorer(probs, layer=draw.randrange(layers), head=draw.randrange(heads), query=draw.randrange(size))
         )
     asked = [[w.tokens, w.rows, w.causal, [w.layers, w.heads], state(w)] for w in every]
     for w, page in zip(every, ask("attention_words", asked), strict=True):
@@ -161,8 +161,8 @@ def test_copied_code_finds_the_row_in_a_model(
 
     def spy(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> torch.Tensor:
         several = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-        one = torch.eye(q.shape[2]).expand(1, q.shape[1], -1, -1)
-        seen.append(plain(q, several, one, is_causal=True))
+        identity = torch.eye(q.shape[2]).expand(1, q.shape[1], -1, -1)
+        seen.append(plain(q, several, identity, is_causal=True))
         return plain(q, k, v, **options)
 
     with pytest.MonkeyPatch.context() as patch, torch.no_grad():
@@ -188,19 +188,19 @@ def test_states_of_links_are_checked(ask: Ask) -> None:
     shape = {"layers": 2, "heads": 3, "size": 5}
     good = [{}, {"layer": 1}, {"layer": 1, "head": 2, "query": 4}]
     bad = [None, 3, {"layer": 2}, {"head": 3}, {"query": 5}, {"query": -1}, {"query": 0.5}, {"rows": 1}]
-    assert ask("attention_state", [[one, shape] for one in good]) == [True] * len(good)
-    assert not any(ask("attention_state", [[one, shape] for one in bad]))
+    assert ask("attention_state", [[candidate, shape] for candidate in good]) == [True] * len(good)
+    assert not any(ask("attention_state", [[candidate, shape] for candidate in bad]))
 
 
 # The widget
 
 
 def test_words_and_picture_follow() -> None:
-    given = torch.zeros(2, 2, 4, 4)
-    given[...] = torch.eye(4)
-    given[1, 0] = torch.eye(4).roll(1, 0)
-    given[1, 0, 0] = torch.tensor([1.0, 0, 0, 0])
-    w = explorer(given)
+    probs = torch.zeros(2, 2, 4, 4)
+    probs[...] = torch.eye(4)
+    probs[1, 0] = torch.eye(4).roll(1, 0)
+    probs[1, 0, 0] = torch.tensor([1.0, 0, 0, 0])
+    w = explorer(probs)
     assert (
         "query 3 “d”: weight 1.00 to 3 “d”; the row sums to 1.00, its entropy is 0.00 of at most 2.00 bits" in w.words
     )

@@ -132,7 +132,9 @@ def test_recorded_gradients_are_those_of_autograd_grad(examples: int) -> None:
 def assert_edges(explorer: AutogradExplorer, total: torch.Tensor, leaves: dict[str, torch.Tensor]) -> int:
     """What arrives at each output of each node, and what each edge brings, by `autograd.grad` between two edges."""
     graph, nodes = recording.Graph([total], leaves), explorer.graphs[0]["nodes"]
-    assert [one.name().replace("torch::autograd::", "") for one in graph.nodes] == [one["name"] for one in nodes]
+    assert [grad_fn.name().replace("torch::autograd::", "") for grad_fn in graph.nodes] == [
+        entry["name"] for entry in nodes
+    ]
     events = {event["node"]: event for event in explorer.scenarios[0]["runs"][""]["passes"][0]["events"]}
     checked = 0
     for edge in explorer.graphs[0]["edges"]:
@@ -166,11 +168,13 @@ def simple() -> tuple[Callable[[], Made], dict[str, torch.Tensor]]:
 
 
 def scenario(explorer: AutogradExplorer, key: str) -> dict[str, Any]:
-    return next(one for one in explorer.scenarios if one["key"] == key)
+    return next(entry for entry in explorer.scenarios if entry["key"] == key)
 
 
 def node(explorer: AutogradExplorer, label: str) -> int:
-    return next(i for i, one in enumerate(explorer.graphs[0]["nodes"]) if one["label"] == label or one["name"] == label)
+    return next(
+        i for i, entry in enumerate(explorer.graphs[0]["nodes"]) if entry["label"] == label or entry["name"] == label
+    )
 
 
 def test_values_of_the_forward_are_recorded() -> None:
@@ -185,8 +189,10 @@ def test_order_is_the_engines() -> None:
     seen: list[str] = []
     total, _ = build()
     graph = recording.Graph([total], leaves)
-    for one in graph.nodes:
-        one.register_prehook(lambda grads, one=one: seen.append(one.name().replace("torch::autograd::", "")))
+    for grad_fn in graph.nodes:
+        grad_fn.register_prehook(
+            lambda grads, grad_fn=grad_fn: seen.append(grad_fn.name().replace("torch::autograd::", ""))
+        )
     total.backward()
     wanted = [*seen]
     explorer = AutogradExplorer(build, params=leaves)
@@ -217,8 +223,8 @@ def test_a_given_loss_stays_usable_and_says_what_needs_a_function() -> None:
     build, leaves = simple()
     total, _ = build()
     explorer = AutogradExplorer(total, params=leaves)
-    told = {one["key"]: bool(one["runs"]) for one in explorer.scenarios}
-    assert told == {
+    can_run = {entry["key"]: bool(entry["runs"]) for entry in explorer.scenarios}
+    assert can_run == {
         "backward": True,
         "again": True,
         "create_graph": True,
@@ -228,7 +234,7 @@ def test_a_given_loss_stays_usable_and_says_what_needs_a_function() -> None:
         "no_grad": False,
         "in_place": False,
     }
-    assert all("function" in one["why"] for one in explorer.scenarios if not one["runs"])
+    assert all("function" in entry["why"] for entry in explorer.scenarios if not entry["runs"])
     total.backward()
     assert leaves["w"].grad is not None
 
@@ -238,11 +244,13 @@ def test_second_backward_adds_to_grad() -> None:
     explorer = AutogradExplorer(build, params=leaves)
     first, second = scenario(explorer, "again")["runs"][""]["passes"]
     w = node(explorer, "w")
-    one = next(event for event in first["events"] if event["node"] == w)
-    two = next(event for event in second["events"] if event["node"] == w)
-    assert one["before"] is None
-    assert two["before"] == one["after"]
-    assert row_of(explorer, two["after"]) == pytest.approx([2 * x for x in row_of(explorer, one["after"])])
+    first_event = next(event for event in first["events"] if event["node"] == w)
+    second_event = next(event for event in second["events"] if event["node"] == w)
+    assert first_event["before"] is None
+    assert second_event["before"] == first_event["after"]
+    assert row_of(explorer, second_event["after"]) == pytest.approx(
+        [2 * x for x in row_of(explorer, first_event["after"])]
+    )
 
 
 def error_of(call: Callable[[], Any]) -> str:
@@ -259,7 +267,7 @@ def test_second_backward_after_the_first_freed_the_graph_says_torchs_words() -> 
     run = scenario(explorer, "second")["runs"][""]
     assert run["passes"][1]["error"]["text"] == error_of(total.backward)
     assert run["freed"]
-    holds = {i for i, one in enumerate(explorer.graphs[0]["nodes"]) if any("tensor" in s for s in one["saved"])}
+    holds = {i for i, entry in enumerate(explorer.graphs[0]["nodes"]) if any("tensor" in s for s in entry["saved"])}
     assert holds <= set(run["freed"])
 
 

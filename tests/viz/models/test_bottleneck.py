@@ -23,17 +23,17 @@ from ..asking import Ask
 
 HARNESS = "pipeline"
 PRESETS = sorted(of.setup()["presets"])
-EMPTY = {name: one["value"] for name, one in pipeline_setup()["fields"].items()} | {"transfer": "wait"}
+EMPTY = {name: field["value"] for name, field in pipeline_setup()["fields"].items()} | {"transfer": "wait"}
 
 
 def measurements(count: int) -> list[dict[str, Any]]:
     """Random measurements, many of them near the limits of the rules."""
     draw = random.Random(3)
-    found = []
+    rows = []
     for _ in range(count):
         step, loader, copy = (draw.choice([1.0, 10.0, 40.0]) * draw.uniform(0.5, 2) for _ in range(3))
         base = draw.choice([step, loader, copy, step + copy, step + loader, step + loader + copy, max(step, loader)])
-        found.append(
+        rows.append(
             {
                 "step_ms": step,
                 "loader_ms": draw.choice([loader, 0.0]),
@@ -44,7 +44,7 @@ def measurements(count: int) -> list[dict[str, Any]]:
                 "cpu": draw.choice(["unknown", "busy", "idle"]),
             }
         )
-    return found
+    return rows
 
 
 def measured(setting: dict[str, Any]) -> of.Diagnosis:
@@ -77,48 +77,48 @@ def random_pipelines(count: int, **fixed: Any) -> list[dict[str, Any]]:
 
 
 def test_a_pipeline_that_waits_for_its_loader_is_told() -> None:
-    found = [measured(one).cause for one in random_pipelines(500) if clear(one, "load")]
-    assert len(found) > 50
-    assert set(found) == {"loader"}
+    causes = [measured(setting).cause for setting in random_pipelines(500) if clear(setting, "load")]
+    assert len(causes) > 50
+    assert set(causes) == {"loader"}
 
 
 def test_a_copy_that_does_not_overlap_is_told() -> None:
-    found = [measured(one).cause for one in random_pipelines(500) if clear(one, "copy and step")]
-    assert len(found) > 50
-    assert set(found) <= {"transfer", "compute"}
-    slow_copies = [one for one in random_pipelines(500, copy_ms=30.0) if clear(one, "copy and step")]
-    assert {measured(one).cause for one in slow_copies if one["step_ms"] < 100} == {"transfer"}
+    causes = [measured(setting).cause for setting in random_pipelines(500) if clear(setting, "copy and step")]
+    assert len(causes) > 50
+    assert set(causes) <= {"transfer", "compute"}
+    slow_copies = [setting for setting in random_pipelines(500, copy_ms=30.0) if clear(setting, "copy and step")]
+    assert {measured(setting).cause for setting in slow_copies if setting["step_ms"] < 100} == {"transfer"}
 
 
 def test_a_step_that_hides_everything_is_told() -> None:
-    found = random_pipelines(500, transfer="side", load_ms=5.0, copy_ms=1.0, step_ms=40.0)
-    assert {measured(one).cause for one in found} == {"compute"}
+    pipelines = random_pipelines(500, transfer="side", load_ms=5.0, copy_ms=1.0, step_ms=40.0)
+    assert {measured(setting).cause for setting in pipelines} == {"compute"}
 
 
 def test_a_loader_without_workers_is_told() -> None:
-    for one in random_pipelines(300, workers=0, copy_ms=0.0):
-        parts = sorted((one["load_ms"], one["step_ms"]))
+    for setting in random_pipelines(300, workers=0, copy_ms=0.0):
+        parts = sorted((setting["load_ms"], setting["step_ms"]))
         if parts[0] > 0.15 * parts[1]:
-            assert measured(one).cause == "serial"
-            assert any("num_workers=1" in text for text in measured(one).remedies)
+            assert measured(setting).cause == "serial"
+            assert any("num_workers=1" in text for text in measured(setting).remedies)
 
 
 def test_workers_that_are_asked_for_feed_the_step() -> None:
-    for one in random_pipelines(300):
-        found = measured(one)
-        if found.cause == "loader":
-            needed = int(found.remedies[-1].split("num_workers=")[1].split()[0])
-            assert terms({**one, "workers": needed})["load"] <= one["step_ms"] + one["copy_ms"] + 1e-9
-            assert terms({**one, "workers": needed - 1})["load"] > one["step_ms"] + one["copy_ms"]
+    for setting in random_pipelines(300):
+        diagnosis = measured(setting)
+        if diagnosis.cause == "loader":
+            needed = int(diagnosis.remedies[-1].split("num_workers=")[1].split()[0])
+            assert terms({**setting, "workers": needed})["load"] <= setting["step_ms"] + setting["copy_ms"] + 1e-9
+            assert terms({**setting, "workers": needed - 1})["load"] > setting["step_ms"] + setting["copy_ms"]
 
 
 def test_what_is_promised_is_faster_and_not_below_the_parts() -> None:
-    for one in measurements(2000):
-        found = of.diagnose(**one)
-        if found.reach is not None:
-            assert found.gain is not None
-            assert found.gain > 1
-            assert found.reach >= min(one["step_ms"], one["full_ms"])
+    for measurement in measurements(2000):
+        diagnosis = of.diagnose(**measurement)
+        if diagnosis.reach is not None:
+            assert diagnosis.gain is not None
+            assert diagnosis.gain > 1
+            assert diagnosis.reach >= min(measurement["step_ms"], measurement["full_ms"])
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_presets_lead_where_their_notes_say(preset: str, cause: str) -> None:
 
 
 def test_every_cause_is_reached() -> None:
-    assert {of.diagnose(**one).cause for one in measurements(2000)} == set(of.setup()["causes"])
-    asked = {question.key for one in measurements(2000) for question in of.diagnose(**one).path}
+    assert {of.diagnose(**measurement).cause for measurement in measurements(2000)} == set(of.setup()["causes"])
+    asked = {question.key for measurement in measurements(2000) for question in of.diagnose(**measurement).path}
     assert asked == set(of.setup()["questions"])
 
 
@@ -165,16 +165,16 @@ def test_mistakes_are_named() -> None:
 
 def test_page_decides_what_python_decides(ask: Ask, examples: int) -> None:
     every = measurements(examples)
-    for one, page in zip(every, ask("diagnose", every), strict=True):
-        mine = dataclasses.asdict(of.diagnose(**one))
+    for measurement, page in zip(every, ask("diagnose", every), strict=True):
+        mine = dataclasses.asdict(of.diagnose(**measurement))
         mine |= {"remedies": list(mine["remedies"]), "path": list(mine["path"])}
-        assert page == mine, one
+        assert page == mine, measurement
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     every = measurements(1000) + [BottleneckTool(preset=name).setting for name in PRESETS]
-    for one, page in zip(every, ask("neck_words", every), strict=True):
-        assert page == of.describe(one)
+    for measurement, page in zip(every, ask("neck_words", every), strict=True):
+        assert page == of.describe(measurement)
 
 
 def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
@@ -207,15 +207,15 @@ def within_three(cause: str, measure: Callable[[], dict[str, Any]]) -> bool:
 
 def test_measurements_of_a_real_loader_are_diagnosed() -> None:
     loader = DataLoader(Slept(), batch_size=5)
-    found = of.measure(loader, lambda batch: None, steps=2)
-    assert (found["workers"], found["copy_ms"]) == (0, None)
+    result = of.measure(loader, lambda batch: None, steps=2)
+    assert (result["workers"], result["copy_ms"]) == (0, None)
     assert within_three("serial", lambda: of.measure(loader, lambda batch: time.sleep(0.012), steps=10))
     assert within_three("loader", lambda: of.measure(loader, lambda batch: None, steps=10))
 
 
 def test_a_copy_is_measured_where_there_is_a_device() -> None:
-    found = of.measure(DataLoader(Slept(), batch_size=2), lambda batch: None, device="cpu", steps=3)
-    assert found["copy_ms"] >= 0
+    result = of.measure(DataLoader(Slept(), batch_size=2), lambda batch: None, device="cpu", steps=3)
+    assert result["copy_ms"] >= 0
     with pytest.raises(ValueError, match="two batches"):
         of.measure(DataLoader(Slept(), batch_size=400), lambda batch: None)
 

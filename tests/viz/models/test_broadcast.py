@@ -107,6 +107,6 @@ def test_without_torch_the_page_works_it_out() -> None:
         assert "<svg" in w.picture
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    said = "(2, 1) + (3,). Dimension 1: 3; a has 1, repeated 3 times. "
-    said += "Dimension 0: 2; b has none and counts as 1, repeated 2 times.\n"
-    assert ran.stdout == said, ran.stderr
+    expected = "(2, 1) + (3,). Dimension 1: 3; a has 1, repeated 3 times. "
+    expected += "Dimension 0: 2; b has none and counts as 1, repeated 2 times.\n"
+    assert ran.stdout == expected, ran.stderr

@@ -82,12 +82,12 @@ class Case:
     expected: dict[str, Any]
 
 
-def operands(given: Given) -> dict[str, torch.Tensor]:
+def operands(setting: Given) -> dict[str, torch.Tensor]:
     """Those that the figure shows."""
-    names = ("c", "a", "b")[given["op"] != "where" :]
+    names = ("c", "a", "b")[setting["op"] != "where" :]
     make = {"a": lambda x: 10 * x, "b": lambda x: x, "c": lambda x: x % 2 == 0}
     return {
-        name: make[name](torch.arange(math.prod(given[name]), dtype=torch.float32)).reshape(given[name])
+        name: make[name](torch.arange(math.prod(setting[name]), dtype=torch.float32)).reshape(setting[name])
         for name in names
     }
 
@@ -104,21 +104,23 @@ def _sizes(shapes: list[list[int]]) -> list[int | None]:
     return sizes
 
 
-def by_torch(given: Given, draw: random.Random) -> Case:
-    tensors = operands(given)
+def by_torch(setting: Given, draw: random.Random) -> Case:
+    tensors = operands(setting)
     sizes = _sizes([list(x.shape) for x in tensors.values()])
     wide = None if None in sizes else torch.broadcast_tensors(*tensors.values())
     places = [torch.arange(x.numel()).reshape(x.shape) for x in tensors.values()]
     before = {name: x.data_ptr() for name, x in tensors.items()}
     try:
-        result = TORCH[given["op"]](*tensors.values())
+        result = TORCH[setting["op"]](*tensors.values())
     except RuntimeError as refusal:
-        return Case(given, [], {"error": str(refusal), "sizes": sizes})
+        return Case(setting, [], {"error": str(refusal), "sizes": sizes})
     assert wide is not None
     shape = list(result.shape)
     at = [[draw.randrange(n) for n in shape] for _ in range(LOOKS)] if result.numel() else []
     spread = torch.broadcast_tensors(*places)
-    elements = [{"places": [int(x[tuple(one)]) for x in spread], "value": result[tuple(one)].item()} for one in at]
+    elements = [
+        {"places": [int(x[tuple(index)]) for x in spread], "value": result[tuple(index)].item()} for index in at
+    ]
     memory = {
         "of": [
             {
@@ -130,11 +132,11 @@ def by_torch(given: Given, draw: random.Random) -> Case:
             for (name, x), view in zip(tensors.items(), wide, strict=True)
         ],
         "result": result.nbytes,
-        "fresh": 0 if result.data_ptr() == before["a"] and given["op"].endswith("=") else result.nbytes,
+        "fresh": 0 if result.data_ptr() == before["a"] and setting["op"].endswith("=") else result.nbytes,
     }
     strides = [list(view.stride()) for view in wide]
-    told = {"shape": shape, "sizes": sizes, "strides": strides, "elements": elements, "memory": memory}
-    return Case(given, at, told)
+    expected = {"shape": shape, "sizes": sizes, "strides": strides, "elements": elements, "memory": memory}
+    return Case(setting, at, expected)
 
 
 def random_cases(count: int, seed: int = SEED) -> Iterator[Case]:

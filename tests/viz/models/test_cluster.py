@@ -36,10 +36,10 @@ def spread(count: int) -> list[list[int]]:
 def test_traffic_is_the_sum_of_the_messages(kind: str) -> None:
     for sizes in spread(300):
         sent, received, many = ([0] * len(sizes) for _ in range(3))
-        for one in messages(kind, sizes):
-            sent[one.source] += one.size
-            received[one.target] += one.size
-            many[one.source] += 1
+        for message in messages(kind, sizes):
+            sent[message.source] += message.size
+            received[message.target] += message.size
+            many[message.source] += 1
         assert (sent, received, many) == traffic(kind, sizes)
 
 
@@ -51,14 +51,14 @@ def test_a_ring_leaves_what_the_collective_promises(kind: str) -> None:
         has = [[{r} if not gathers or r == piece else set() for piece in range(ranks)] for r in range(ranks)]
         now: list[tuple[int, int, set[int]]] = []
         round_ = 0
-        for one in [*messages(kind, [1] * ranks), None]:
-            if one is None or one.round != round_:  # a round's messages leave at the same time
+        for message in [*messages(kind, [1] * ranks), None]:
+            if message is None or message.round != round_:  # a round's messages leave at the same time
                 for target, piece, parts in now:
                     has[target][piece] = has[target][piece] | parts
                 now = []
-            if one is not None:
-                round_ = one.round
-                now.append((one.target, one.piece, has[one.source][one.piece]))
+            if message is not None:
+                round_ = message.round
+                now.append((message.target, message.piece, has[message.source][message.piece]))
         every = set(range(ranks))
         for r in range(ranks):
             if kind == "all_reduce":
@@ -114,7 +114,7 @@ def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(request.param)]
 
 
-def told(what: str, ranks: int) -> Simulation:
+def predicted(what: str, ranks: int) -> Simulation:
     net = Net()
     sharded = groups_of(net, [net[1], net[2]])
     cap = 0.01 * MIB
@@ -136,7 +136,7 @@ def told(what: str, ranks: int) -> Simulation:
 )
 def test_prediction_is_what_the_ranks_did(measured: list[Seen], what: str) -> None:
     """Every collective in its order, its elements and bytes; and the state of every rank, to the byte."""
-    step = told(what, len(measured))
+    step = predicted(what, len(measured))
     calls = [[c.kind, c.elements, c.element] for c in step.collectives for _ in range(c.count)]
     for rank, saw in enumerate(measured):
         assert saw[what]["seen"] == calls

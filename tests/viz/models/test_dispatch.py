@@ -45,9 +45,9 @@ def ask(harnesses: Harnesses, recording: dict[str, Any]) -> Ask:
 
 def settings(recording: dict[str, Any], count: int, seed: int, own: bool = True) -> list[dict[str, Any]]:
     """Random situations of all operators of a recording."""
-    ops = [name for name, one in recording["ops"].items() if one["listed"] and (own or name.startswith("aten::"))]
+    ops = [name for name, record in recording["ops"].items() if record["listed"] and (own or name.startswith("aten::"))]
     draw = random.Random(seed)
-    choices = [(name, list(one["options"])) for name, one in of.CHOICES.items()]
+    choices = [(name, list(choice["options"])) for name, choice in of.CHOICES.items()]
     return [{"op": draw.choice(ops), **{name: draw.choice(options) for name, options in choices}} for _ in range(count)]
 
 
@@ -63,17 +63,17 @@ def can_run(recording: dict[str, Any], setting: dict[str, Any]) -> bool:
 
 def test_tables_are_those_of_torch(recording: dict[str, Any]) -> None:
     compared = 0
-    for op, one in recording["ops"].items():
-        found = dispatching.table(op)
+    for op, record in recording["ops"].items():
+        table = dispatching.table(op)
         for slot in recording["slots"]:
             entry = of.entry_of(recording, op, slot)
-            assert (entry >= 0) == (slot in found)
+            assert (entry >= 0) == (slot in table)
             if entry >= 0:
-                assert tuple(recording["entries"][entry][:2]) == found[slot][:2]
+                assert tuple(recording["entries"][entry][:2]) == table[slot][:2]
             if named(slot):
                 compared += 1
                 assert (entry >= 0) == C._dispatch_has_computed_kernel_for_dispatch_key(op, slot), (op, slot)
-        assert one["schema"] == str(C._get_schema(op.split(".")[0], op.partition(".")[2]))
+        assert record["schema"] == str(C._get_schema(op.split(".")[0], op.partition(".")[2]))
     assert compared > 1500
 
 
@@ -90,9 +90,9 @@ def test_key_sets_are_those_of_tensors_and_of_the_thread(recording: dict[str, An
     draw = random.Random(1)
     for kind, (keys, backends) in recording["args"]["none"].items():
         if kind != "cuda":
-            said = str(C._dispatch_keys(dispatching.tensor(kind)))
+            text = str(C._dispatch_keys(dispatching.tensor(kind)))
             slots = {of.runtime(key, backends[0]) for key in keys}
-            assert slots == set(said.removeprefix("DispatchKeySet(").removesuffix(")").split(", "))
+            assert slots == set(text.removeprefix("DispatchKeySet(").removesuffix(")").split(", "))
     every = [*recording["keys"], *recording["backends"]]
     for _ in range(2000):
         raw = draw.getrandbits(len(every))
@@ -137,13 +137,13 @@ def probed(recording: dict[str, Any], repo: Path) -> Iterator[Probed]:
         assert process.stdout
         to, back = process.stdin, process.stdout
 
-        def told(what: dict[str, Any]) -> Any:
+        def answer_to(what: dict[str, Any]) -> Any:
             to.write(json.dumps(what) + "\n")
             to.flush()
             return json.loads(back.readline())
 
-        assert told({"probe": names, "slots": sorted(set(slots))}) == len(names)
-        yield lambda every: told({"run": every})
+        assert answer_to({"probe": names, "slots": sorted(set(slots))}) == len(names)
+        yield lambda every: answer_to({"run": every})
         process.kill()
 
 
@@ -183,16 +183,22 @@ def judge(recording: dict[str, Any], setting: dict[str, Any], ran: dict[str, Any
 
 def test_routes_are_what_torch_visits(recording: dict[str, Any], probed: Probed, examples: int) -> None:
     """Kernel by kernel: its key, the key set that it was given, what the thread includes and excludes."""
-    every = [one for one in settings(recording, examples // 10, 2, own=False) if can_run(recording, one)]
-    every += [one for one in of.presets(recording).values() if one["op"].startswith("aten") and can_run(recording, one)]
-    found: Counter[str] = Counter()
+    every = [
+        situation for situation in settings(recording, examples // 10, 2, own=False) if can_run(recording, situation)
+    ]
+    every += [
+        situation
+        for situation in of.presets(recording).values()
+        if situation["op"].startswith("aten") and can_run(recording, situation)
+    ]
+    verdicts: Counter[str] = Counter()
     for first in range(0, len(every), 100):
         part = every[first : first + 100]
         for setting, ran in zip(part, probed(part), strict=True):
             verdict = judge(recording, setting, ran)
             assert verdict in ("", "stopped"), (verdict, setting, ran)
-            found[verdict] += 1
-    assert found[""] > 20 * found["stopped"]
+            verdicts[verdict] += 1
+    assert verdicts[""] > 20 * verdicts["stopped"]
 
 
 def test_what_has_no_kernel_raises(recording: dict[str, Any]) -> None:
@@ -225,7 +231,7 @@ def test_notes_of_the_presets_are_true(recording: dict[str, Any]) -> None:
 
     assert set(ready) == set(of.setup()["presets"])
     every = of.lines(recording, "aten::add.Tensor", of.route(recording, ready["add"]), 0)
-    states = Counter(one.state for one in every)
+    states = Counter(line.state for line in every)
     assert (len(every), states["excluded"], states["through"]) == (5, 1, 2)
     assert keys("add") == keys("add", requires="no") == ["AutogradCPU", "CPU"]
     assert keys("no-grad") == keys("no-grad", grad="on")
@@ -256,8 +262,8 @@ def test_recording_is_small_and_leaves_torch_as_it_was(
     assert again["ops"]["aten::mm"]["callees"] == recording["ops"]["aten::mm"]["callees"]
     assert torch.equal(state, torch.get_rng_state())
     assert dispatching.table("aten::add.Tensor") == before
-    told = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("USDT:")]  # Kineto's own log
-    assert told == []
+    lines = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("USDT:")]  # Kineto's own log
+    assert lines == []
     with pytest.raises(ValueError, match="is not in the list"):
         record_dispatch(operators=["aten::none"])
     with pytest.raises(ValueError, match="no operator is called"):
@@ -279,23 +285,23 @@ def test_page_routes_as_python_does(ask: Ask, recording: dict[str, Any], example
     every = settings(recording, examples // 2, 3)
     for first in range(0, len(every), 500):
         part = every[first : first + 500]
-        for one, page in zip(part, ask("route", part), strict=True):
-            assert page == [plain(stop) for stop in of.route(recording, one)], one
+        for situation, page in zip(part, ask("route", part), strict=True):
+            assert page == [plain(stop) for stop in of.route(recording, situation)], situation
 
 
 def test_page_knows_the_same_callees(ask: Ask, recording: dict[str, Any], examples: int) -> None:
     every = settings(recording, examples // 12, 4)
-    for one, page in zip(every, ask("callees", every), strict=True):
-        stops = of.route(recording, one)
-        mine = of.callees(recording, one["op"], stops[-1]) if stops else []
-        assert page == [[name, [plain(stop) for stop in way]] for name, way in mine], one
+    for situation, page in zip(every, ask("callees", every), strict=True):
+        stops = of.route(recording, situation)
+        mine = of.callees(recording, situation["op"], stops[-1]) if stops else []
+        assert page == [[name, [plain(stop) for stop in way]] for name, way in mine], situation
 
 
 def test_page_says_what_python_says(ask: Ask, recording: dict[str, Any], examples: int) -> None:
     draw = random.Random(5)
-    every = [[one, draw.randrange(7)] for one in settings(recording, examples // 12, 6)]
-    for one, page in zip(every, ask("words", every), strict=True):
-        assert page == of.describe(recording, *one), one
+    every = [[situation, draw.randrange(7)] for situation in settings(recording, examples // 12, 6)]
+    for case, page in zip(every, ask("words", every), strict=True):
+        assert page == of.describe(recording, *case), case
     assert ask("presets", [None]) == [of.presets(recording)]
 
 
@@ -310,16 +316,20 @@ def test_only_states_that_can_be_shown_are_taken_from_links(ask: Ask, state: Any
 
 def test_copied_code_finds_the_first_stop(ask: Ask, recording: dict[str, Any]) -> None:
     """The program asks torch itself, and asserts that it says what the figure shows."""
-    every = [one for one in settings(recording, 200, 7) if can_run(recording, one) and one["mode"] != "fake"]
-    every += [one for one in of.presets(recording).values() if can_run(recording, one)]
+    every = [
+        situation
+        for situation in settings(recording, 200, 7)
+        if can_run(recording, situation) and situation["mode"] != "fake"
+    ]
+    every += [situation for situation in of.presets(recording).values() if can_run(recording, situation)]
     ran = 0
-    for one, text in zip(every, ask("script", every), strict=True):
+    for situation, text in zip(every, ask("script", every), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 exec(compile(text, "copied", "exec"), {"print": lambda *_: None})
             except AssertionError:
-                pytest.fail(f"{one}\n{text}")
+                pytest.fail(f"{situation}\n{text}")
         ran += 1
     assert ran > 60
 

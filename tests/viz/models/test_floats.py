@@ -20,8 +20,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_number_and_dtype_give_the_pattern_of_torch(dtype: str) -> None:
     x = torch.tensor(0.1, dtype=torch.float64).to(getattr(torch, dtype))
-    for given in (dtype, getattr(torch, dtype)):
-        w = FloatExplorer(0.1, given)
+    for argument in (dtype, getattr(torch, dtype)):
+        w = FloatExplorer(0.1, argument)
         assert w.value == x.item()
         assert w.bits == x.view({1: torch.uint8, 2: torch.uint16, 4: torch.uint32}[x.element_size()]).item()
 
@@ -103,8 +103,8 @@ def test_notes_of_the_presets_are_true() -> None:
     assert (cast(65519, half), cast(65520, half), torch.finfo(half).max) == (65504, math.inf, 65504)
     assert cast(1e-8, half) == 0
     assert FORMATS["float16"].decode(1) / 2 > 1e-8
-    one = torch.tensor(1, dtype=brain)
-    assert torch.tensor(256, dtype=brain) + one == 256
+    unit = torch.tensor(1, dtype=brain)
+    assert torch.tensor(256, dtype=brain) + unit == 256
     assert FORMATS["bfloat16"].decode(FORMATS["bfloat16"].cast(256)[0] + 1) == 258
     assert FloatExplorer(bits=0x7F, dtype=e4m3).number == "nan"
     if FloatExplorer().saturates:

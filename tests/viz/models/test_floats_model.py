@@ -115,12 +115,12 @@ def test_every_pattern_is_what_torch_says(ask: Ask, name: str, examples: int, re
     chosen = patterns(name, examples)
     x = tensor_of(name, chosen)
     walk = ranked if FORMATS[name].width == 8 else step
-    told = ask("patterns", name, chosen)
+    answers = ask("patterns", name, chosen)
     expected = zip(packed(x), kinds(x, name), walk(x, 1), walk(x, -1), strict=True)
-    wrong = [(hex(bits), *pair) for bits, *pair in zip(chosen, told, map(list, expected), strict=True)
+    wrong = [(hex(bits), *pair) for bits, *pair in zip(chosen, answers, map(list, expected), strict=True)
              if pair[0] != pair[1]]  # fmt: skip
-    record_property("patterns", len(told))
-    print(f"{name}: {len(told):,} patterns, {len(wrong)} disagreements")
+    record_property("patterns", len(answers))
+    print(f"{name}: {len(answers):,} patterns, {len(wrong)} disagreements")
     assert wrong[:5] == []
 
 
@@ -144,10 +144,10 @@ def test_texts_are_exact(ask: Ask, name: str, examples: int) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_limits_are_those_of_finfo(ask: Ask, name: str) -> None:
     info = torch.finfo(getattr(torch, name))
-    told = ask("limits", name)[0]
-    assert (told["largest"], told["normal"], told["eps"]) == (info.max, info.smallest_normal, info.eps)
-    assert told["bits"] == info.bits
-    assert told["subnormal"] == tensor_of(name, [1]).double().item()
+    limits = ask("limits", name)[0]
+    assert (limits["largest"], limits["normal"], limits["eps"]) == (info.max, info.smallest_normal, info.eps)
+    assert limits["bits"] == info.bits
+    assert limits["subnormal"] == tensor_of(name, [1]).double().item()
 
 
 def numbers(name: str, examples: int) -> torch.Tensor:
@@ -182,19 +182,19 @@ def test_casts_are_those_of_torch(ask: Ask, name: str, examples: int, record_pro
     cast = x.to(getattr(torch, name))
     direct, single = cast.double(), x.float().to(getattr(torch, name)).double()
     assert torch.equal(direct.nan_to_num(nan=7e77), single.nan_to_num(nan=7e77)), "torch goes through float32"
-    told = ask("casts", name, packed(x))
+    answers = ask("casts", name, packed(x))
     nan = direct.isnan().tolist()
     wrong = [
-        (given, hex(said), hex(torchs))
-        for given, said, torchs, lost in zip(x.tolist(), told, bits_of(cast), nan, strict=True)
-        if said != torchs and not (lost and FORMATS[name].kind(said) == "nan")
+        (number, hex(answer), hex(torchs))
+        for number, answer, torchs, lost in zip(x.tolist(), answers, bits_of(cast), nan, strict=True)
+        if answer != torchs and not (lost and FORMATS[name].kind(answer) == "nan")
     ]
-    record_property("casts", len(told))
-    print(f"{name}: {len(told):,} casts, {len(wrong)} disagreements")
-    assert len(told) > examples
+    record_property("casts", len(answers))
+    print(f"{name}: {len(answers):,} casts, {len(wrong)} disagreements")
+    assert len(answers) > examples
     assert wrong[:5] == []
     python = [FORMATS[name].cast(value, SATURATES)[0] for value in x[::7].tolist()]
-    assert python == told[::7]
+    assert python == answers[::7]
 
 
 @pytest.mark.parametrize("saturates", [True, False])
@@ -203,12 +203,12 @@ def test_what_is_too_large_for_e4m3_stops_or_is_nan(ask: Ask, saturates: bool, e
     x = numbers(of.name, examples)[::3]
     kept = x.float().abs() <= 464  # halfway from 448 to the 480 that would come next; the tie goes down
     cast = x.clamp(-464, 464).to(torch.float8_e4m3fn)
-    for value, fits, said, bits in zip(
+    for value, fits, answer, bits in zip(
         x.tolist(), kept.tolist(), ask("casts", of.name, packed(x), saturates), bits_of(cast), strict=True
     ):
         over = 0x7E if saturates and not math.isnan(value) else 0x7F
-        assert said == of.cast(value, saturates)[0]
-        assert said % 0x80 == (bits % 0x80 if fits else over)
+        assert answer == of.cast(value, saturates)[0]
+        assert answer % 0x80 == (bits % 0x80 if fits else over)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -306,8 +306,8 @@ def test_page_and_python_say_the_same(ask: Ask, name: str, examples: int) -> Non
     texts = [repr(value) for value in x[:: max(len(x) // min(examples, 900), 1)].tolist()]
     texts += ["1/3", "-0.0", "inf", "-inf", "nan", "1000", "464", "465", "1e-8", "65519", "65520"]
     texts += [f"{draw.uniform(-9, 9):.3f}" for _ in range(50)]
-    for text, said in zip(texts, ask("words", name, texts), strict=True):
-        assert FloatExplorer(text, name).words == said
+    for text, words in zip(texts, ask("words", name, texts), strict=True):
+        assert FloatExplorer(text, name).words == words
 
 
 @pytest.mark.parametrize("name", NAMES)

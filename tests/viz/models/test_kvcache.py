@@ -34,7 +34,7 @@ def settings(count: int, seed: int = 1) -> list[dict[str, Any]]:
     """Random settings: published shapes and others, prompts, memories and pools."""
     draw = random.Random(seed)
     models = list(of.setup()["models"].values())
-    found: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for _ in range(count):
         heads = draw.choice([1, 2, 4, 6, 8, 12, 32, 71, 128])
         shape: dict[str, Any] = {
@@ -48,11 +48,11 @@ def settings(count: int, seed: int = 1) -> list[dict[str, Any]]:
             "tied": draw.random() < 0.5,
         }
         if draw.random() < 0.4:
-            shape = {name: one for name, one in draw.choice(models).items() if name not in ("label", "kv_heads")}
+            shape = {name: value for name, value in draw.choice(models).items() if name not in ("label", "kv_heads")}
         requests = [[draw.randrange(1, 17), draw.randrange(1, 17)] for _ in range(draw.randrange(1, 9))]
-        reserve = draw.randrange(max(of.cache_positions(*one) for one in requests), 33)
+        reserve = draw.randrange(max(of.cache_positions(*request) for request in requests), 33)
         page = draw.randrange(1, 17)
-        found.append(
+        cases.append(
             {
                 **START,
                 **shape,
@@ -70,7 +70,7 @@ def settings(count: int, seed: int = 1) -> list[dict[str, Any]]:
                 "capacity": draw.randrange(of.pages_needed(reserve, page), 49),
             }
         )
-    return found
+    return cases
 
 
 class Kept:
@@ -85,7 +85,7 @@ class Kept:
         self.computed += (k.numel() + v.numel()) // head_dim
         old = self.tensors[layer]
         if old is not None:
-            self.read += sum(one.numel() for one in old) // head_dim
+            self.read += sum(tensor.numel() for tensor in old) // head_dim
             k, v = torch.cat((old[0], k), dim=2), torch.cat((old[1], v), dim=2)
         self.tensors[layer] = (k, v)
         if layer == len(self.tensors) - 1:
@@ -94,7 +94,7 @@ class Kept:
 
     @property
     def nbytes(self) -> int:
-        return sum(one.nbytes for pair in self.tensors for one in pair or ())
+        return sum(tensor.nbytes for pair in self.tensors for tensor in pair or ())
 
 
 # The formulas, against a real model
@@ -155,16 +155,16 @@ def test_published_models_have_their_published_sizes(name: str, config: Config, 
     assert of.room(explorer.setting).parameters == published
     with torch.device("meta"):
         assert (
-            sum(one.numel() for one in GPT(dataclasses.replace(config, layers=1)).parameters())
+            sum(parameter.numel() for parameter in GPT(dataclasses.replace(config, layers=1)).parameters())
             == parameters(dataclasses.replace(explorer.shape, layers=1)).total
         )
 
 
 def test_bytes_are_those_of_the_memory_budget() -> None:
-    for one in settings(200, seed=2):
-        sizes = {name: one[name] for name in ("layers", "kv_heads", "head_dim", "bytes_per_value")}
-        assert of.cache_bytes(one["length"], **sizes, sequences=3) == kv_cache_bytes(
-            of._shape(one), 3, one["length"], one["bytes_per_value"]
+    for setting in settings(200, seed=2):
+        sizes = {name: setting[name] for name in ("layers", "kv_heads", "head_dim", "bytes_per_value")}
+        assert of.cache_bytes(setting["length"], **sizes, sequences=3) == kv_cache_bytes(
+            of._shape(setting), 3, setting["length"], setting["bytes_per_value"]
         )
 
 
@@ -178,8 +178,8 @@ def test_logits_of_the_last_position_only_cost_less() -> None:
 
 
 def test_pool_keeps_its_rules(examples: int) -> None:
-    for one in settings(examples // 10, seed=3):
-        requests, page, capacity = one["requests"], one["page"], one["capacity"]
+    for setting in settings(examples // 10, seed=3):
+        requests, page, capacity = setting["requests"], setting["page"], setting["capacity"]
         moments = of.serve(requests, page, capacity)
         for now in moments:
             held = [number for run in now.running for number in run.pages]
@@ -198,10 +198,10 @@ def test_pool_keeps_its_rules(examples: int) -> None:
 
 
 def test_a_reservation_is_one_page_for_each() -> None:
-    for one in settings(100, seed=4):
-        _, whole = of.pools(one)
+    for setting in settings(100, seed=4):
+        _, whole = of.pools(setting)
         assert of.summary(whole).evicted == 0
-        most = one["page"] * one["capacity"] // one["reserve"]
+        most = setting["page"] * setting["capacity"] // setting["reserve"]
         for now in whole:
             assert all(len(run.pages) == 1 for run in now.running)
             assert len(now.running) == most or not now.waiting
@@ -219,31 +219,31 @@ def test_page_counts_what_python_counts(ask: Ask, examples: int) -> None:
     every = settings(examples // 2, seed=5)
     for first in range(0, len(every), 1000):
         part = every[first : first + 1000]
-        pairs = [[one, cached] for one in part for cached in (False, True)]
-        for (one, cached), page in zip(pairs, ask("generation", pairs), strict=True):
-            steps = of.generation(of._shape(one), len(one["prompt"]), one["new_tokens"], cached=cached)
+        pairs = [[setting, cached] for setting in part for cached in (False, True)]
+        for (setting, cached), page in zip(pairs, ask("generation", pairs), strict=True):
+            steps = of.generation(of._shape(setting), len(setting["prompt"]), setting["new_tokens"], cached=cached)
             assert page == [list(dataclasses.astuple(step)) for step in steps]
-        for one, page in zip(part, ask("room", [[one, 1] for one in part]), strict=True):
-            assert page == list(dataclasses.astuple(of.room(one, 1)))
+        for setting, page in zip(part, ask("room", [[setting, 1] for setting in part]), strict=True):
+            assert page == list(dataclasses.astuple(of.room(setting, 1)))
 
 
 def test_page_serves_as_python_serves(ask: Ask, examples: int) -> None:
-    every = [[one["requests"], one["page"], one["capacity"]] for one in settings(examples // 5, seed=6)]
-    for one, page in zip(every, ask("serve", every), strict=True):
+    every = [[setting["requests"], setting["page"], setting["capacity"]] for setting in settings(examples // 5, seed=6)]
+    for case, page in zip(every, ask("serve", every), strict=True):
         mine = [
             [[[run.request, run.positions, run.generated, list(run.pages), run.done] for run in now.running],
              *[list(each) for each in (now.waiting, now.ended, now.started, now.evicted)],
              now.used, now.held, now.pages]
-            for now in of.serve(*one)
+            for now in of.serve(*case)
         ]  # fmt: skip
         assert page == mine
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     draw = random.Random(7)
-    every = [[one, draw.randrange(18), draw.randrange(30)] for one in settings(900, seed=8)]
-    for one, page in zip(every, ask("words", every), strict=True):
-        assert page == of.describe(*one)
+    every = [[setting, draw.randrange(18), draw.randrange(30)] for setting in settings(900, seed=8)]
+    for case, page in zip(every, ask("words", every), strict=True):
+        assert page == of.describe(*case)
 
 
 def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
@@ -254,8 +254,8 @@ def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
         for value in values:
             with pytest.raises(traitlets.TraitError):
                 KVCacheExplorer(**{name: value})
-    every = [{**one, "kv_heads": n, "reserve": n + 8} for n, one in enumerate(settings(200, seed=9), 1)]
-    assert ask("mismatch", every) == [of.mismatch(one) for one in every]
+    every = [{**setting, "kv_heads": n, "reserve": n + 8} for n, setting in enumerate(settings(200, seed=9), 1)]
+    assert ask("mismatch", every) == [of.mismatch(setting) for setting in every]
 
 
 @pytest.mark.parametrize(("state", "right"), [
@@ -272,25 +272,25 @@ def test_only_states_that_can_be_shown_are_taken_from_links(ask: Ask, state: Any
 def test_other_sequences_can_be_shown(ask: Ask) -> None:
     for requests in ask("other", list(range(200))):
         assert len(requests) <= of.setup()["most"]
-        assert max(of.cache_positions(*one) for one in requests) <= 16
+        assert max(of.cache_positions(*request) for request in requests) <= 16
 
 
 # What is copied
 
 
 def run(script: str) -> str:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         exec(compile(script, "copied", "exec"), {"__name__": "__main__"})
-    return said.getvalue()
+    return output.getvalue()
 
 
 @pytest.mark.parametrize("setting", [{}, {"model": "llama-3-8b", "bytes_per_value": 1, "new_tokens": 3}])
 def test_copied_steps_count_the_same(ask: Ask, setting: dict[str, Any]) -> None:
     explorer = KVCacheExplorer(**setting)
-    said = run(ask("script", [[explorer.setting, 0, 0]])[0])  # it asserts the totals
-    flops = sum(one.flops for one in of.generation(explorer.shape, 6, explorer.new_tokens, cached=True))
-    assert f"{flops:,} FLOPs so far" in said.splitlines()[-1]
+    output = run(ask("script", [[explorer.setting, 0, 0]])[0])  # it asserts the totals
+    flops = sum(step.flops for step in of.generation(explorer.shape, 6, explorer.new_tokens, cached=True))
+    assert f"{flops:,} FLOPs so far" in output.splitlines()[-1]
 
 
 def test_copied_memory_counts_the_same(ask: Ask) -> None:
@@ -300,14 +300,14 @@ def test_copied_memory_counts_the_same(ask: Ask) -> None:
 
 
 def test_copied_pages_are_the_same(ask: Ask) -> None:
-    for one in [KVCacheExplorer(preset="tight").setting, *settings(12, seed=10)]:
-        setting = {**one, "view": "pages", "head_dim": 4}
+    for base in [KVCacheExplorer(preset="tight").setting, *settings(12, seed=10)]:
+        setting = {**base, "view": "pages", "head_dim": 4}
         moments = of.pools(setting)[0]
         for at in (0, len(moments) // 2):
-            said = run(ask("script", [[setting, 0, at]])[0])
+            output = run(ask("script", [[setting, 0, at]])[0])
             now = moments[at]
             tables = {of.letter(run.request): list(run.pages) for run in now.running}
-            assert said == f"{tables} held {now.held} used {now.used}\nsteps {len(moments)}\n"
+            assert output == f"{tables} held {now.held} used {now.used}\nsteps {len(moments)}\n"
 
 
 # The figure
@@ -353,7 +353,7 @@ def test_picture_is_drawn(preset: str) -> None:
 
 def test_notes_of_the_presets_are_true() -> None:
     own = {name: KVCacheExplorer(preset=name) for name in PRESETS}
-    rooms = {name: of.room(one.setting) for name, one in own.items()}
+    rooms = {name: of.room(explorer.setting) for name, explorer in own.items()}
     assert rooms["steps"].position == 2 * rooms["gqa"].position == 4 * rooms["mqa"].position
     macs = [of.generation(own[name].shape, 6, 8, cached=True)[3].macs for name in ("steps", "gqa", "mqa")]
     assert len(set(macs)) == 1

@@ -35,17 +35,17 @@ PRESETS = sorted(SETUP["presets"])
 def settings(count: int) -> list[dict[str, Any]]:
     """Random settings, their numbers spread over the sizes that the fields allow."""
     draw = random.Random(7)
-    found = []
+    cases = []
     for _ in range(count):
-        one: dict[str, Any] = {}
+        setting: dict[str, Any] = {}
         for name, of in SETUP["fields"].items():
             value = math.exp(draw.uniform(math.log(max(of["low"], 1)), math.log(of["high"])))
             value = of["low"] if draw.random() < 0.05 else value
-            one[name] = min(max(round(value), of["low"]), of["high"]) if of["whole"] else value
+            setting[name] = min(max(round(value), of["low"]), of["high"]) if of["whole"] else value
         for name, of in SETUP["choices"].items():
-            one[name] = draw.choice(of["of"])[0]
-        found.append(one)
-    return found
+            setting[name] = draw.choice(of["of"])[0]
+        cases.append(setting)
+    return cases
 
 
 def near(a: float, b: float) -> bool:
@@ -117,8 +117,8 @@ def test_parameters_are_the_published_ones() -> None:
 def test_adapters_stand_beside_the_matrices(model: Model, targets: str) -> None:
     with torch.device("meta"):
         block = Block(model, flash=True)
-    found = {name: m for name, m in block.named_modules() if isinstance(m, torch.nn.Linear)}
-    chosen = [m for name, m in found.items() if targets == "all" or name in ("qkv", "q", "k", "v", "proj")]
+    linears = {name: m for name, m in block.named_modules() if isinstance(m, torch.nn.Linear)}
+    chosen = [m for name, m in linears.items() if targets == "all" or name in ("qkv", "q", "k", "v", "proj")]
     pairs = [torch.nn.Linear(m.in_features, 4, bias=False, device="meta") for m in chosen]
     pairs += [torch.nn.Linear(4, m.out_features, bias=False, device="meta") for m in chosen]
     assert memory.adapter_parameters(model, 4, targets) == model.layers * sum(map(total, pairs))
@@ -162,15 +162,15 @@ def test_states_and_gradients_are_what_torch_allocates(model: Model, name: str, 
         net = net.bfloat16()
     net(torch.zeros(1, 4, dtype=torch.long)).sum().backward()
     setting = {**MemoryBudget(precision=precision, optimizer=name, **dataclasses.asdict(model)).setting, "batch": 1}
-    told = memory.results(setting)
-    assert told.weights == sum(p.nbytes for p in net.parameters())
-    assert told.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
+    predicted = memory.results(setting)
+    assert predicted.weights == sum(p.nbytes for p in net.parameters())
+    assert predicted.gradients == sum(p.grad.nbytes for p in net.parameters() if p.grad is not None)
     states = 0
-    for one in optimizers(name, net):
-        one.step()
-        held = [t for state in one.state.values() for t in state.values() if isinstance(t, torch.Tensor)]
+    for optimizer in optimizers(name, net):
+        optimizer.step()
+        held = [t for state in optimizer.state.values() for t in state.values() if isinstance(t, torch.Tensor)]
         states += sum(t.nbytes for t in held if t.ndim)  # not AdamW's step, a number for each tensor
-    assert told.optimizer == states
+    assert predicted.optimizer == states
 
 
 def test_eight_bit_states_are_a_byte_and_a_scale_per_block() -> None:
@@ -219,10 +219,12 @@ def test_saved_for_backward(model: Model, batch: int, seq: int, precision: str, 
     saved, _ = saved_bytes(run, lambda t: t.untyped_storage().data_ptr() in own)
     constants = seq * (model.hidden // model.heads) * 2 * 4 * (model.family == "llama") + seq * seq * (not flash)
     copies = memory.autocast_copies(model) if precision == "autocast" else 0
-    told = memory.activations(model, batch, seq, precision, flash) + memory.logits_bytes(model, batch, seq, precision)
+    predicted = memory.activations(model, batch, seq, precision, flash) + memory.logits_bytes(
+        model, batch, seq, precision
+    )
     measured = saved + logits[0].nbytes
-    assert told + copies == pytest.approx(measured, rel=0.05)
-    assert told + copies == pytest.approx(measured, abs=0.01 * measured + model.layers * constants)
+    assert predicted + copies == pytest.approx(measured, rel=0.05)
+    assert predicted + copies == pytest.approx(measured, abs=0.01 * measured + model.layers * constants)
 
 
 @pytest.mark.parametrize("flash", [True, False], ids=["flash", "written out"])
@@ -246,12 +248,12 @@ class Live(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
-        given = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)}
+        inputs = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)}
         for t in tree_leaves(out):
             if isinstance(t, torch.Tensor):
                 storage = t.untyped_storage()
                 key = storage._cdata
-                if key not in self.alive and key not in given:
+                if key not in self.alive and key not in inputs:
                     self.alive[key] = storage.nbytes()
                     weakref.finalize(storage, self.alive.pop, key, None)
         return out
@@ -270,19 +272,19 @@ def test_alive_at_the_end_of_the_forward(model: Model, checkpointed: bool) -> No
     with Live() as live:
         logits = net(ids)
         loss = functional.cross_entropy(logits.view(-1, model.vocab), ids.view(-1))
-    told = memory.activations(model, batch, seq, checkpoint=checkpointed) + memory.logits_bytes(model, batch, seq)
+    predicted = memory.activations(model, batch, seq, checkpoint=checkpointed) + memory.logits_bytes(model, batch, seq)
     if checkpointed:
-        told -= memory.block_activations(model, batch, seq) - batch * seq * model.hidden * 4
+        predicted -= memory.block_activations(model, batch, seq) - batch * seq * model.hidden * 4
     turns = 2 * seq * (model.hidden // model.heads) * 4 * (model.family == "llama")
-    assert told == pytest.approx(live.bytes - turns, rel=0.02)
+    assert predicted == pytest.approx(live.bytes - turns, rel=0.02)
     loss.backward()
 
 
 class Peak(Live):
     top = 0
 
-    def __torch_dispatch__(self, *given: Any, **more: Any) -> Any:
-        out = super().__torch_dispatch__(*given, **more)
+    def __torch_dispatch__(self, *args: Any, **more: Any) -> Any:
+        out = super().__torch_dispatch__(*args, **more)
         self.top = max(self.top, self.bytes)
         return out
 
@@ -294,8 +296,8 @@ def test_the_sum_is_about_the_peak_of_a_step_or_above_it(model: Model, checkpoin
     with Peak() as peak:
         functional.cross_entropy(net(ids).view(-1, model.vocab), ids.view(-1)).backward()
     held = 3 * 4 * memory.parameters(model).total  # weights and AdamW's moments
-    told = memory.budget(model, precision="fp32", batch=4, seq=128, checkpoint=checkpointed).total
-    assert 0.7 * told < held + peak.top < 1.05 * told
+    predicted = memory.budget(model, precision="fp32", batch=4, seq=128, checkpoint=checkpointed).total
+    assert 0.7 * predicted < held + peak.top < 1.05 * predicted
 
 
 def test_checkpointing_changes_no_gradient() -> None:
@@ -338,27 +340,27 @@ def test_cache_is_that_of_transformers() -> None:
 
 
 def test_sharding_divides_and_changes_nothing_else() -> None:
-    for one in settings(400):
-        one = {**one, "mode": "train", "gpus": one["gpus"] + 1}
-        none, first, second, third = (memory.results({**one, "zero": zero}) for zero in range(4))
-        assert near(first.optimizer * one["gpus"], none.optimizer)
+    for setting in settings(400):
+        setting = {**setting, "mode": "train", "gpus": setting["gpus"] + 1}
+        none, first, second, third = (memory.results({**setting, "zero": zero}) for zero in range(4))
+        assert near(first.optimizer * setting["gpus"], none.optimizer)
         assert (first.gradients, first.weights) == (none.gradients, none.weights)
-        assert near(second.gradients * one["gpus"], none.gradients)
-        assert near(third.weights * one["gpus"], none.weights)
+        assert near(second.gradients * setting["gpus"], none.gradients)
+        assert near(third.weights * setting["gpus"], none.weights)
         assert third.activations == none.activations
-        whole = (none.weights + none.copies) * memory.parameters(Model(**{n: one[n] for n in memory.SHAPE})).block
+        whole = (none.weights + none.copies) * memory.parameters(Model(**{n: setting[n] for n in memory.SHAPE})).block
         assert third.gathered < 2 * whole / none.parameters
 
 
 def test_changes_do_what_they_say() -> None:
-    for one in settings(300):
-        now = memory.results(one)
-        for change in memory.changes(one):
-            after = memory.results({**one, **change.set})
+    for setting in settings(300):
+        now = memory.results(setting)
+        for change in memory.changes(setting):
+            after = memory.results({**setting, **change.set})
             assert (after.total, after.fits) == (change.total, change.fits)
             assert after.total < now.total
-        first = memory.first_change(one)
-        assert (first is None) == (now.fits or not memory.changes(one))
+        first = memory.first_change(setting)
+        assert (first is None) == (now.fits or not memory.changes(setting))
 
 
 def test_notes_of_the_presets_are_true() -> None:
@@ -393,28 +395,28 @@ def test_notes_of_the_presets_are_true() -> None:
 
 def test_page_computes_what_python_computes(ask: Ask, examples: int) -> None:
     every = settings(examples)
-    for one, page in zip(every, ask("results", every), strict=True):
-        told = dataclasses.asdict(memory.results(one))
-        assert list(page) == list(told)
-        for name, value in told.items():
-            tolerance = 1e-12 * told["total"] if name == "room" else 0
-            assert near(float(page[name]), float(value)) or abs(page[name] - value) <= tolerance, (name, one)
+    for setting, page in zip(every, ask("results", every), strict=True):
+        expected = dataclasses.asdict(memory.results(setting))
+        assert list(page) == list(expected)
+        for name, value in expected.items():
+            tolerance = 1e-12 * expected["total"] if name == "room" else 0
+            assert near(float(page[name]), float(value)) or abs(page[name] - value) <= tolerance, (name, setting)
 
 
 def test_page_offers_the_same_changes(ask: Ask, examples: int) -> None:
     every = settings(examples // 10) + [MemoryBudget(preset=name).setting for name in PRESETS]
-    for one, (page, first) in zip(every, ask("changes", every), strict=True):
-        python = memory.changes(one)
+    for setting, (page, first) in zip(every, ask("changes", every), strict=True):
+        python = memory.changes(setting)
         assert [(c["name"], c["set"], c["fits"]) for c in page] == [(c.name, c.set, c.fits) for c in python]
         assert all(near(c["total"], d.total) for c, d in zip(page, python, strict=True))
-        best = memory.first_change(one)
+        best = memory.first_change(setting)
         assert (first and first["name"]) == (best and best.name)
 
 
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
     every = settings(examples) + [MemoryBudget(preset=name).setting for name in PRESETS]
-    for one, page in zip(every, ask("words", every), strict=True):
-        assert page == memory.describe(one)
+    for setting, page in zip(every, ask("words", every), strict=True):
+        assert page == memory.describe(setting)
 
 
 def test_presets_and_models_are_those_of_python(ask: Ask) -> None:
@@ -438,15 +440,15 @@ def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
 
 def test_copied_code_prints_the_same_numbers(ask: Ask, capsys: pytest.CaptureFixture[str], examples: int) -> None:
     every = settings(examples // 8) + [MemoryBudget(preset=name).setting for name in PRESETS]
-    for one, code in zip(every, ask("script", every), strict=True):
+    for setting, code in zip(every, ask("script", every), strict=True):
         exec(compile(code, "copied", "exec"), {})
         printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines())
-        wanted = dataclasses.asdict(memory.results(one))
+        wanted = dataclasses.asdict(memory.results(setting))
         assert set(printed) == set(wanted)
         for name, value in wanted.items():
             text = printed[name]
             got = float(text == "True" if isinstance(value, bool) else text)
-            assert math.isclose(got, float(value), rel_tol=1e-12, abs_tol=1e-12 * wanted["total"]), (name, one)
+            assert math.isclose(got, float(value), rel_tol=1e-12, abs_tol=1e-12 * wanted["total"]), (name, setting)
 
 
 def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
@@ -470,10 +472,10 @@ def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
         {"optimizer": "adamw8", "precision": "fp32", "tied": True},
     ):
         shown.append(MemoryBudget(preset="8b", **changed).setting)
-    for one, rows in zip(shown, ask("values", shown), strict=True):
+    for setting, rows in zip(shown, ask("values", shown), strict=True):
         assert rows
         for name, value, formula in rows:
-            assert math.isclose(number(value), number(formula), rel_tol=0.011), (name, value, formula, one)
+            assert math.isclose(number(value), number(formula), rel_tol=0.011), (name, value, formula, setting)
 
 
 # The widget
@@ -487,8 +489,8 @@ def test_a_preset_and_a_model_set_the_numbers() -> None:
 
 
 def test_a_budget_without_a_figure() -> None:
-    told = memory.budget("8b", mode="infer", precision="bf16", batch=4, seq=8192)
-    assert told == MemoryBudget(model="8b", mode="infer", precision="bf16", batch=4, seq=8192).results
+    results = memory.budget("8b", mode="infer", precision="bf16", batch=4, seq=8192)
+    assert results == MemoryBudget(model="8b", mode="infer", precision="bf16", batch=4, seq=8192).results
     assert memory.budget(SMALL[0], bits=4).parameters == memory.parameters(SMALL[0]).total
     assert memory.model_of("405b").layers == 126
     with pytest.raises(ValueError, match="no model is called 'gpt5'"):

@@ -24,7 +24,7 @@ from ..asking import Ask
 
 HARNESS = "pipeline"
 PRESETS = sorted(of.setup()["presets"])
-EMPTY = {name: one["value"] for name, one in of.setup()["fields"].items()} | {"transfer": "wait"}
+EMPTY = {name: field["value"] for name, field in of.setup()["fields"].items()} | {"transfer": "wait"}
 
 
 def settings(count: int, seed: int = 5, *, whole: bool = False) -> list[dict[str, Any]]:
@@ -178,24 +178,24 @@ def by_events(setting: dict[str, Any]) -> list[of.Batch]:
 
 
 def test_model_is_what_queues_and_processes_do() -> None:
-    for one in settings(400, seed=1, whole=True):
-        one["batches"] = min(one["batches"], 40)
-        for mine, theirs in zip(of.simulate(one), by_events(one), strict=True):
-            assert dataclasses.astuple(mine) == pytest.approx(dataclasses.astuple(theirs), abs=1e-9), one
+    for setting in settings(400, seed=1, whole=True):
+        setting["batches"] = min(setting["batches"], 40)
+        for mine, theirs in zip(of.simulate(setting), by_events(setting), strict=True):
+            assert dataclasses.astuple(mine) == pytest.approx(dataclasses.astuple(theirs), abs=1e-9), setting
 
 
 def test_steady_state_is_the_formula_when_batches_are_alike() -> None:
-    for one in settings(400, seed=2):
-        one["slow_every"] = 0
-        state, parts = of.steady(one), sorted(of.terms(one).values())
+    for setting in settings(400, seed=2):
+        setting["slow_every"] = 0
+        state, parts = of.steady(setting), sorted(of.terms(setting).values())
         clear = len(parts) == 1 or parts[-1] > 1.1 * parts[-2]
-        assert state.period == pytest.approx(state.bound, rel=1e-9 if clear else 0.02), one
+        assert state.period == pytest.approx(state.bound, rel=1e-9 if clear else 0.02), setting
 
 
 def test_no_pipeline_is_faster_than_the_formula() -> None:
-    for one in settings(400, seed=3):
-        state = of.steady(one)
-        assert state.period >= state.bound * 0.98, one
+    for setting in settings(400, seed=3):
+        state = of.steady(setting)
+        assert state.period >= state.bound * 0.98, setting
         assert max(state.workers, state.copy, state.compute) <= 1.02
 
 
@@ -209,15 +209,15 @@ def test_prefetching_helps_uneven_batches_and_only_those() -> None:
 
 
 def test_non_blocking_alone_changes_no_steady_state() -> None:
-    for one in settings(100, seed=4):
-        one |= {"workers": max(1, one["workers"]), "slow_every": 0}
-        wait, same = (of.steady({**one, "transfer": way}) for way in ("wait", "same"))
+    for setting in settings(100, seed=4):
+        setting |= {"workers": max(1, setting["workers"]), "slow_every": 0}
+        wait, same = (of.steady({**setting, "transfer": way}) for way in ("wait", "same"))
         assert same.bound == wait.bound
-        assert of.steady({**one, "transfer": "side"}).bound <= same.bound
+        assert of.steady({**setting, "transfer": "side"}).bound <= same.bound
 
 
 def test_notes_of_the_presets_are_true() -> None:
-    states = {name: of.steady({**EMPTY, **one["set"]}) for name, one in of.setup()["presets"].items()}
+    states = {name: of.steady({**EMPTY, **preset["set"]}) for name, preset in of.setup()["presets"].items()}
     assert states["none"].period == pytest.approx(40 + 4 + 10)
     assert (states["one"].limit, states["one"].period) == ("load", pytest.approx(40))
     assert states["four"].period == pytest.approx(14)
@@ -232,24 +232,24 @@ def test_notes_of_the_presets_are_true() -> None:
 
 
 def test_page_simulates_what_python_simulates(ask: Ask, examples: int) -> None:
-    assert ask("keys", [0])[0] == [one.name for one in dataclasses.fields(of.Batch)]
+    assert ask("keys", [0])[0] == [field.name for field in dataclasses.fields(of.Batch)]
     every = settings(examples)
-    for one, page in zip(every, ask("simulate", every), strict=True):
-        assert page == [list(dataclasses.astuple(batch)) for batch in of.simulate(one)], one
+    for setting, page in zip(every, ask("simulate", every), strict=True):
+        assert page == [list(dataclasses.astuple(batch)) for batch in of.simulate(setting)], setting
 
 
 def test_page_computes_the_same_steady_state(ask: Ask) -> None:
     every = settings(500, seed=6)
-    for one, page in zip(every, ask("steady", every), strict=True):
-        assert page == dataclasses.asdict(of.steady(one)), one
-    for one, page in zip(every, ask("terms", every), strict=True):
-        assert page == of.terms(one), one
+    for setting, page in zip(every, ask("steady", every), strict=True):
+        assert page == dataclasses.asdict(of.steady(setting)), setting
+    for setting, page in zip(every, ask("terms", every), strict=True):
+        assert page == of.terms(setting), setting
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     every = settings(500, seed=7) + [PipelineTimeline(preset=name).setting for name in PRESETS]
-    for one, page in zip(every, ask("pipe_words", [[one, None] for one in every]), strict=True):
-        assert page == of.describe(one)
+    for setting, page in zip(every, ask("pipe_words", [[setting, None] for setting in every]), strict=True):
+        assert page == of.describe(setting)
 
 
 def packed(setting: dict[str, Any]) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def packed(setting: dict[str, Any]) -> dict[str, Any]:
 
 def test_page_says_the_same_of_a_run(ask: Ask) -> None:
     every = settings(300, seed=8)
-    runs = [packed(one) for one in every]
+    runs = [packed(setting) for setting in every]
     for run, page in zip(runs, ask("pipe_words", [[EMPTY, run] for run in runs]), strict=True):
         assert page == of.describe(EMPTY, run)
     pairs = [[run, run["workers"]] for run in runs]
@@ -268,20 +268,20 @@ def test_page_says_the_same_of_a_run(ask: Ask) -> None:
 
 
 def test_waits_add_up_to_the_idle_time() -> None:
-    for one in settings(200, seed=9):
-        rows = of.simulate(one)
-        found = of.seen(rows, one["workers"])
-        idle = found.span - one["step_ms"] * (len(rows) - 1)
-        assert found.starved + found.copying == pytest.approx(idle, abs=1e-6)
+    for setting in settings(200, seed=9):
+        rows = of.simulate(setting)
+        summary = of.seen(rows, setting["workers"])
+        idle = summary.span - setting["step_ms"] * (len(rows) - 1)
+        assert summary.starved + summary.copying == pytest.approx(idle, abs=1e-6)
 
 
 def test_way_of_a_batch_in_words(ask: Ask) -> None:
-    told = ask("way", [[EMPTY, 0], [EMPTY, 9], [{**EMPTY, "workers": 0, "copy_ms": 0.0}, 1]])
-    assert "worker 0 loads it from 50.0 ms to 90.0 ms" in told[0]
-    assert "The main process asks at 0 ms and waits 90.0 ms" in told[0]
-    assert "stands ready for" in told[1]
-    assert "the main process loads it" in told[2]
-    assert "No copy." in told[2]
+    texts = ask("way", [[EMPTY, 0], [EMPTY, 9], [{**EMPTY, "workers": 0, "copy_ms": 0.0}, 1]])
+    assert "worker 0 loads it from 50.0 ms to 90.0 ms" in texts[0]
+    assert "The main process asks at 0 ms and waits 90.0 ms" in texts[0]
+    assert "stands ready for" in texts[1]
+    assert "the main process loads it" in texts[2]
+    assert "No copy." in texts[2]
 
 
 def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
@@ -302,9 +302,9 @@ def test_copied_code_measures_what_the_formula_says(
 ) -> None:
     setting = {**EMPTY, "workers": workers, "load_ms": 14.0, "copy_ms": 5.0, "step_ms": 12.0, "transfer": transfer}
     exec(compile(ask("pipe_script", [setting])[0], "copied", "exec"), {"__name__": "__main__"})
-    measured, told = capsys.readouterr().out.split(" ms a batch; the formula says ")
-    assert float(told) == pytest.approx(of.steady(setting).bound, abs=0.01)
-    assert 0.85 * float(told) <= float(measured) <= 3 * float(told)
+    measured, predicted = capsys.readouterr().out.split(" ms a batch; the formula says ")
+    assert float(predicted) == pytest.approx(of.steady(setting).bound, abs=0.01)
+    assert 0.85 * float(predicted) <= float(measured) <= 3 * float(predicted)
 
 
 def test_copied_code_of_uneven_batches_runs(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
@@ -362,10 +362,10 @@ def test_model_predicts_a_real_dataloader(workers: int) -> None:
 
 def test_recorded_times_are_in_order() -> None:
     run = of.record_pipeline(DataLoader(Slept(0.001), batch_size=4, num_workers=2), sleeper(0.001), steps=10)
-    for i, one in enumerate(run.batches):
-        assert one.load_start <= one.load_end <= one.got + 1e-3
-        assert one.ask <= one.got <= one.copy_start <= one.copy_end <= one.step_start <= one.step_end
-        assert one.worker == i % 2
+    for i, record in enumerate(run.batches):
+        assert record.load_start <= record.load_end <= record.got + 1e-3
+        assert record.ask <= record.got <= record.copy_start <= record.copy_end <= record.step_start <= record.step_end
+        assert record.worker == i % 2
     assert run.workers == 2
     assert run.waited >= 0
 
@@ -387,7 +387,7 @@ def test_streams_are_recorded(workers: int, batch_size: int | None) -> None:
     run = of.record_pipeline(loader, got.append, steps=100)
     plain = sorted(int(x) for batch in got for x in torch.as_tensor(batch).flatten())
     assert plain == list(range(20))
-    assert all(one.load_end >= one.load_start for one in run.batches)
+    assert all(record.load_end >= record.load_start for record in run.batches)
 
 
 def own(worker: int) -> None:
@@ -404,8 +404,8 @@ def test_spawned_persistent_workers_with_an_init_function() -> None:
         multiprocessing_context="spawn",
     )  # fmt: skip
     run = of.record_pipeline(loader, lambda batch: None, steps=3)
-    assert [one.worker for one in run.batches] == [0, 0, 0]
-    assert max(one.load_end - one.load_start for one in run.batches) < 4000
+    assert [record.worker for record in run.batches] == [0, 0, 0]
+    assert max(record.load_end - record.load_start for record in run.batches) < 4000
 
 
 def test_a_model_starts_from_the_medians_of_a_run() -> None:
@@ -459,11 +459,11 @@ def test_copies_and_steps_of_a_gpu_are_recorded(transfer: str) -> None:
     loader = DataLoader(Rows(), batch_size=8, pin_memory=True, num_workers=2)
     run = of.record_pipeline(loader, step, steps=16, device="cuda", transfer=transfer)
     rows = run.batches
-    for before, one in pairwise(rows):
-        assert one.copy_end > one.copy_start
-        assert one.step_end > one.step_start >= before.step_end - 0.05
+    for before, after in pairwise(rows):
+        assert after.copy_end > after.copy_start
+        assert after.step_end > after.step_start >= before.step_end - 0.05
         if transfer != "side":
-            assert one.copy_start >= before.step_end - 0.05
+            assert after.copy_start >= before.step_end - 0.05
 
 
 # The widget

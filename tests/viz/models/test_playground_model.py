@@ -87,10 +87,10 @@ expressions = st.recursive(
 points = st.fixed_dictionaries(dict.fromkeys(NAMES, numbers))
 
 
-def agree(one: float, other: float, relative: float = RELATIVE) -> bool:
-    if math.isnan(one) or math.isnan(other):
-        return math.isnan(one) and math.isnan(other)
-    return one == other or abs(one - other) <= relative * max(abs(one), abs(other))
+def agree(value: float, other: float, relative: float = RELATIVE) -> bool:
+    if math.isnan(value) or math.isnan(other):
+        return math.isnan(value) and math.isnan(other)
+    return value == other or abs(value - other) <= relative * max(abs(value), abs(other))
 
 
 def nudged(expression: str, values: dict[str, float], rng: random.Random) -> list[float]:
@@ -113,14 +113,14 @@ def ill_conditioned(expression: str, values: dict[str, float], mine: list[float]
     """Whether the difference is one that rounding explains."""
     rng = random.Random(0)
     runs = [nudged(expression, values, rng) for _ in range(24)]
-    for place, (one, other) in enumerate(zip(mine, torchs, strict=True)):
-        if agree(one, other):
+    for place, (value, other) in enumerate(zip(mine, torchs, strict=True)):
+        if agree(value, other):
             continue
         seen = [run[place] for run in runs] + [other]
-        if all(math.isfinite(x) for x in [one, *seen]):
-            if abs(one - other) > 16 * (max(seen) - min(seen)):
+        if all(math.isfinite(x) for x in [value, *seen]):
+            if abs(value - other) > 16 * (max(seen) - min(seen)):
                 return False
-        elif not any(agree(one, x, 0.5) for x in seen):
+        elif not any(agree(value, x, 0.5) for x in seen):
             return False
     return True
 
@@ -231,7 +231,7 @@ def test_what_is_wrong_is_said_with_its_place(page: Ask, text: str, at: int, say
 def test_copied_code_computes_the_same(page: Ask, text: str) -> None:
     values = {"a": 2.0, "b": 0.5, "c": 1.5}
     answer = page(text, values)
-    space: dict[str, Any] = {"print": lambda *told: None}
+    space: dict[str, Any] = {"print": lambda *args: None}
     exec(answer["code"], space)
     assert agree(space["out"].item(), answer["value"])
     for name, gradient in answer["gradients"].items():

@@ -107,10 +107,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), REFUSED)
-def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_mistakes_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        OptimizerRacer(**given)
+        OptimizerRacer(**arguments)
 
 
 def test_mistakes_change_nothing() -> None:
@@ -158,8 +158,8 @@ def test_contours_of_the_picture_lie_at_their_level(surface: str) -> None:
 
 
 def test_words_and_picture_are_the_same_again() -> None:
-    one, two = (OptimizerRacer(preset="noise") for _ in range(2))
-    assert (one.words, one.picture) == (two.words, two.picture)
+    first, second = (OptimizerRacer(preset="noise") for _ in range(2))
+    assert (first.words, first.picture) == (second.words, second.picture)
 
 
 # --- what the notes of the presets claim -----------------------------------------------------------------------------

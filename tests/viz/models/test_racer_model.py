@@ -94,11 +94,11 @@ def widget_of(state: Given) -> OptimizerRacer:
     return OptimizerRacer(**state)
 
 
-def apart(one: list[list[float]], other: list[tuple[float, float]]) -> float:
+def apart(path: list[list[float]], other: list[tuple[float, float]]) -> float:
     """The largest distance of two paths, relative to the largest number on them."""
-    assert len(one) == len(other)
+    assert len(path) == len(other)
     size = max(max(abs(v) for at in other for v in at), 1e-3)
-    return max(math.dist(a, b) for a, b in zip(one, other, strict=True)) / size
+    return max(math.dist(a, b) for a, b in zip(path, other, strict=True)) / size
 
 
 # --- what both sides know --------------------------------------------------------------------------------------------
@@ -106,8 +106,8 @@ def apart(one: list[list[float]], other: list[tuple[float, float]]) -> float:
 
 def test_defaults_and_surfaces_are_the_same(ask: Ask) -> None:
     pairs = [(surface, name) for surface in SURFACES for name in NAMES]
-    for (surface, name), told in zip(pairs, ask("defaults", pairs), strict=True):
-        assert told == defaults(surface, name)
+    for (surface, name), answer in zip(pairs, ask("defaults", pairs), strict=True):
+        assert answer == defaults(surface, name)
     known = ask("surfaces", [None])[0]
     assert sorted(known) == SURFACES
 
@@ -142,9 +142,9 @@ def test_curvatures_are_those_the_text_names() -> None:
 
 def test_batches_are_the_same(ask: Ask) -> None:
     asked = [(seed, 1000) for seed in (0, 1, 2, 77, 4711, 9999)]
-    told = ask("batches", asked)
-    assert told == [batches(*one) for one in asked]
-    drawn = [i for batch in told[0] + told[3] + told[5] for i in batch]
+    answers = ask("batches", asked)
+    assert answers == [batches(*case) for case in asked]
+    drawn = [i for batch in answers[0] + answers[3] + answers[5] for i in batch]
     counts = torch.bincount(torch.tensor(drawn), minlength=12)
     assert counts.min() > 0.8 * len(drawn) / 12
 
@@ -227,20 +227,20 @@ def test_a_step_is_that_of_torch(ask: Ask, name: str, record_property: Any, exam
     draw = random.Random(name)
     cases = [any_step(draw, name) for _ in range(examples // len(NAMES))]
     worst = 0.0
-    for case, told in zip(cases, ask("moves", cases), strict=True):
+    for case, answer in zip(cases, ask("moves", cases), strict=True):
         at, kept = torch_step(case)
-        v = float64(told["v"])
-        off = (float64(told["at"]) - at).abs() / scale_of(case, v)
+        v = float64(answer["v"])
+        off = (float64(answer["at"]) - at).abs() / scale_of(case, v)
         worst = max(worst, off.nan_to_num(0).max().item())
         assert worst <= 1e-12, case
         pulled = float64(case["grad"]).abs() + float64([k["m"] for k in case["kept"]]).abs()
         pulled += case["settings"]["weight_decay"] * torch.tensor(case["at"]).abs()
         if kept.get("momentum_buffer") is not None and case["settings"].get("momentum"):
-            assert ((float64(told["m"]) - kept["momentum_buffer"]).abs() <= 1e-12 * pulled).all(), case
+            assert ((float64(answer["m"]) - kept["momentum_buffer"]).abs() <= 1e-12 * pulled).all(), case
         if "exp_avg" in kept:
-            assert ((float64(told["m"]) - kept["exp_avg"]).abs() <= 1e-12 * pulled).all(), case
+            assert ((float64(answer["m"]) - kept["exp_avg"]).abs() <= 1e-12 * pulled).all(), case
             assert torch.allclose(v, kept["exp_avg_sq"], rtol=1e-12, atol=1e-300), case
-            assert told["step"] == kept["step"].item()
+            assert answer["step"] == kept["step"].item()
     record_property("steps", len(cases) * WIDE)
     print(f"{name}: {len(cases):,} steps of {WIDE} parameters, largest difference {worst:.1e}")
 
@@ -253,11 +253,11 @@ def test_paths_are_those_of_torch(ask: Ask, surface: str, record_property: Any, 
     draw = random.Random(surface)
     states = [calm_state(draw, surface, draw.choice([1, 20, 100, 200])) for _ in range(max(4, examples // 600))]
     apartness: list[tuple[float, Any]] = []
-    for state, told in zip(states, ask("runs", states), strict=True):
+    for state, answer in zip(states, ask("runs", states), strict=True):
         for name, run in widget_of(state).runs.items():
-            assert told[name]["diverged"] == run.diverged
-            apartness.append((apart(told[name]["points"], run.points), (name, state[name], state["start"])))
-            assert told[name]["losses"][-1] == pytest.approx(run.losses[-1], rel=1e-6, abs=1e-9)
+            assert answer[name]["diverged"] == run.diverged
+            apartness.append((apart(answer[name]["points"], run.points), (name, state[name], state["start"])))
+            assert answer[name]["losses"][-1] == pytest.approx(run.losses[-1], rel=1e-6, abs=1e-9)
     record_property("paths", len(apartness))
     largest = max(apartness, key=lambda pair: pair[0])
     print(f"{surface}: {len(apartness)} paths, largest difference {largest[0]:.1e}")
@@ -275,12 +275,12 @@ def test_divergence_is_seen_at_the_same_step(ask: Ask, examples: int) -> None:
         for name in names:
             state[name]["lr"] = draw.uniform(0.9, 4) * {"bowl": 2, "ravine": 2 / 50, "minibatch": 2 / 4}[surface]
         states.append(state)
-    found = 0
-    for state, told in zip(states, ask("runs", states), strict=True):
+    divergences = 0
+    for state, answer in zip(states, ask("runs", states), strict=True):
         for name, run in widget_of(state).runs.items():
-            assert told[name]["diverged"] == run.diverged, (state, name)
-            found += run.diverged is not None
-    assert found > len(states)
+            assert answer[name]["diverged"] == run.diverged, (state, name)
+            divergences += run.diverged is not None
+    assert divergences > len(states)
 
 
 # --- words, numbers and code -----------------------------------------------------------------------------------------
@@ -292,8 +292,8 @@ def test_page_and_python_say_the_same(ask: Ask, surface: str) -> None:
     states = [calm_state(draw, surface, draw.choice([1, 7, 90])) for _ in range(12)]
     for state in states:
         state["optimizers"] = [name for name in NAMES if draw.random() < 0.6]
-    for state, told in zip(states, ask("words", states), strict=True):
-        assert widget_of(state).words == told
+    for state, answer in zip(states, ask("words", states), strict=True):
+        assert widget_of(state).words == answer
 
 
 @pytest.mark.parametrize("preset", sorted(presets()))
@@ -307,10 +307,10 @@ def test_presets_are_the_same_on_both_sides(ask: Ask, preset: str) -> None:
 def test_numbers_of_the_table(ask: Ask) -> None:
     draw = random.Random(4)
     states = [{**calm_state(draw, surface, 40), "step": step} for surface in SURFACES for step in (0, 1, 5, 40)]
-    for state, told in zip(states, ask("reads", states), strict=True):
+    for state, rows in zip(states, ask("reads", states), strict=True):
         step, surface = state["step"], state["surface"]
         picks = batches(state["seed"], state["steps"])
-        for run, row in zip(widget_of(state).runs.values(), told, strict=True):
+        for run, row in zip(widget_of(state).runs.values(), rows, strict=True):
             at = run.points[step]
             assert row["loss"] == pytest.approx(run.losses[step], rel=1e-6, abs=1e-9)
             away = min(math.dist(at, minimum) for minimum in surfaces()[surface]["minima"])
@@ -336,19 +336,19 @@ def rerun(script: str) -> dict[str, list[list[float]]]:
 def test_copied_code_walks_the_same_paths(ask: Ask, surface: str) -> None:
     draw = random.Random(surface + "code")
     states = [calm_state(draw, surface, draw.choice([1, 30, 80])) for _ in range(6)]
-    for state, told, script in zip(states, ask("runs", states), ask("scripts", states), strict=True):
+    for state, answer, script in zip(states, ask("runs", states), ask("scripts", states), strict=True):
         paths = rerun(script)
-        assert list(paths) == list(told)
+        assert list(paths) == list(answer)
         for name, path in paths.items():
-            assert apart(path, [tuple(at) for at in told[name]["points"]]) <= 1e-9, (name, state)
+            assert apart(path, [tuple(at) for at in answer[name]["points"]]) <= 1e-9, (name, state)
 
 
 @pytest.mark.parametrize("preset", sorted(presets()))
 def test_copied_code_of_the_presets(ask: Ask, preset: str) -> None:
     state = ask("presets", [preset])[0]
-    paths, told = rerun(ask("scripts", [state])[0]), ask("runs", [state])[0]
+    paths, answer = rerun(ask("scripts", [state])[0]), ask("runs", [state])[0]
     for name, path in paths.items():
-        assert apart(path, [tuple(at) for at in told[name]["points"]]) <= 1e-9
+        assert apart(path, [tuple(at) for at in answer[name]["points"]]) <= 1e-9
     assert all(len(line) <= 88 for line in ask("scripts", [state])[0].splitlines())
 
 
@@ -361,15 +361,15 @@ ODD: list[Any] = [None, "x", -1, 0, 1e-3, 0.5, 0.9995, 1, 11, True, [0.9, 0.999]
 def test_page_and_python_take_the_same_settings(ask: Ask, name: str) -> None:
     keys = ["lr", "momentum", "betas", "weight_decay", "eps"]
     cases = [{key: value} for key in keys for value in ODD]
-    given = [{"surface": "bowl", "optimizers": [name], "settings": {name: case}} for case in cases]
-    for case, told in zip(cases, ask("valid", given), strict=True):
+    states = [{"surface": "bowl", "optimizers": [name], "settings": {name: case}} for case in cases]
+    for case, accepted in zip(cases, ask("valid", states), strict=True):
         settings: Given = {name: case}
         try:
             OptimizerRacer("bowl", (), **settings)
         except ValueError:
-            assert told is False, case
+            assert accepted is False, case
         else:
-            assert told is True, case
+            assert accepted is True, case
 
 
 def test_links_with_odd_states_are_refused(ask: Ask) -> None:
@@ -388,7 +388,7 @@ def test_links_with_odd_states_are_refused(ask: Ask) -> None:
         {**good, "settings": None},
     ]
     assert ask("valid", [good, {**good, "settings": {"sgd": {"lr": 0.1}}}, *bad])[:2] == [True, True]
-    assert [case for case, told in zip(bad, ask("valid", bad), strict=True) if told] == []
+    assert [case for case, accepted in zip(bad, ask("valid", bad), strict=True) if accepted] == []
 
 
 # --- contour lines ---------------------------------------------------------------------------------------------------

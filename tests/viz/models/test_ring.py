@@ -22,18 +22,18 @@ from .launching import torchrun
 
 HARNESS = "parallel"
 PRESETS = sorted(of.setup()["presets"])
-EMPTY = {name: one["value"] for name, one in of.setup()["fields"].items()}
+EMPTY = {name: field["value"] for name, field in of.setup()["fields"].items()}
 
 
 def cases(count: int, seed: int = 1) -> list[list[list[int]]]:
     """Random vectors: 2 to 16 ranks, 1 to 48 elements."""
     draw = random.Random(seed)
-    found = []
+    vectors = []
     for _ in range(count):
         ranks = draw.choice([2, 3, 4, 4, 5, 6, 7, 8, draw.randrange(2, 17)])
         elements = draw.choice([1, 2, 3, 4, 8, 16, draw.randrange(1, 49)])
-        found.append([[draw.randrange(-99, 100) for _ in range(elements)] for _ in range(ranks)])
-    return found
+        vectors.append([[draw.randrange(-99, 100) for _ in range(elements)] for _ in range(ranks)])
+    return vectors
 
 
 def settings(count: int, seed: int = 2) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def settings(count: int, seed: int = 2) -> list[dict[str, Any]]:
 
 
 def flat(messages: Any) -> list[list[Any]]:
-    return [[one.step, one.source, one.target, one.chunk, list(one.values)] for one in messages]
+    return [[message.step, message.source, message.target, message.chunk, list(message.values)] for message in messages]
 
 
 # The model
@@ -62,15 +62,15 @@ def test_all_ranks_end_with_what_torch_sums(examples: int) -> None:
     for values in cases(examples // 2):
         total = torch.tensor(values).sum(0).tolist()
         last = of.ring_steps(values)[-1]
-        assert all(list(one) == total for one in last.vectors)
-        assert all(sorted(held) == list(range(len(values))) for one in last.parts for held in one)
+        assert all(list(row) == total for row in last.vectors)
+        assert all(sorted(held) == list(range(len(values))) for row in last.parts for held in row)
 
 
 def test_chunks_are_those_of_tensor_split() -> None:
     for ranks in range(2, 17):
         for elements in range(1, 49):
             cut = torch.arange(elements).tensor_split(ranks)
-            assert of.chunk_sizes(elements, ranks) == [len(one) for one in cut]
+            assert of.chunk_sizes(elements, ranks) == [len(chunk) for chunk in cut]
 
 
 def test_parts_say_whose_numbers_are_summed() -> None:
@@ -89,18 +89,18 @@ def test_reduce_scatter_leaves_rank_r_with_chunk_r_plus_one() -> None:
     for values in cases(200, seed=4):
         ranks = len(values)
         steps = of.ring_steps(values)
-        assert [one.phase for one in steps] == ["start", *[of.REDUCE] * (ranks - 1), *[of.GATHER] * (ranks - 1)]
+        assert [state.phase for state in steps] == ["start", *[of.REDUCE] * (ranks - 1), *[of.GATHER] * (ranks - 1)]
         for rank, held in enumerate(steps[ranks - 1].parts):
-            assert [len(one) == ranks for one in held] == [chunk == (rank + 1) % ranks for chunk in range(ranks)]
+            assert [len(part) == ranks for part in held] == [chunk == (rank + 1) % ranks for chunk in range(ranks)]
 
 
 def test_every_rank_sends_and_receives_one_chunk_in_each_step() -> None:
     for values in cases(200, seed=5):
         ranks = len(values)
         for state in of.ring_steps(values)[1:]:
-            assert [one.source for one in state.messages] == list(range(ranks))
-            assert [one.target for one in state.messages] == [(rank + 1) % ranks for rank in range(ranks)]
-            assert sorted(one.chunk for one in state.messages) == list(range(ranks))
+            assert [message.source for message in state.messages] == list(range(ranks))
+            assert [message.target for message in state.messages] == [(rank + 1) % ranks for rank in range(ranks)]
+            assert sorted(message.chunk for message in state.messages) == list(range(ranks))
 
 
 def test_counted_elements_are_the_formula() -> None:
@@ -121,7 +121,7 @@ def test_other_ways_sum_too_and_send_as_much_in_all() -> None:
         total = torch.tensor(values).sum(0).tolist()
         for way in (of.gather_messages, of.tree_messages):
             sent, result = way(values)
-            assert [list(one) for one in result] == [total] * ranks
+            assert [list(vector) for vector in result] == [total] * ranks
             assert of.traffic(sent, ranks).total == 2 * (ranks - 1) * elements
         high = (ranks - 1).bit_length()
         gather, tree = (of.traffic(way(values)[0], ranks) for way in (of.gather_messages, of.tree_messages))
@@ -137,23 +137,23 @@ def test_nobody_sends_what_it_does_not_have() -> None:
     for ranks in range(2, 33):
         for way in (of.gather_messages, of.tree_messages):
             sent, _ = way([[1]] * ranks)
-            for step in {one.step for one in sent}:
-                busy = [rank for one in sent if one.step == step for rank in (one.source, one.target)]
+            for step in {message.step for message in sent}:
+                busy = [rank for message in sent if message.step == step for rank in (message.source, message.target)]
                 assert len(set(busy)) == len(busy)
 
 
 def test_times_are_those_of_the_scaling_calculator() -> None:
-    for one in settings(300):
-        found = of.costs(one)
-        size, wire, latency = one["size_mb"] * 1e6, one["bandwidth_gbs"] * 1e9, one["latency_us"] * 1e-6
-        if one["elements"] % one["ranks"] == 0:
-            assert found["ring"].seconds == pytest.approx(ring_allreduce_time(size, one["ranks"], wire, latency))
-        assert found["gather"].seconds == pytest.approx(naive_allreduce_time(size, one["ranks"], wire, latency))
-        assert found["ring"].latency == pytest.approx(2 * (one["ranks"] - 1) * latency)
+    for setting in settings(300):
+        costs = of.costs(setting)
+        size, wire, latency = setting["size_mb"] * 1e6, setting["bandwidth_gbs"] * 1e9, setting["latency_us"] * 1e-6
+        if setting["elements"] % setting["ranks"] == 0:
+            assert costs["ring"].seconds == pytest.approx(ring_allreduce_time(size, setting["ranks"], wire, latency))
+        assert costs["gather"].seconds == pytest.approx(naive_allreduce_time(size, setting["ranks"], wire, latency))
+        assert costs["ring"].latency == pytest.approx(2 * (setting["ranks"] - 1) * latency)
 
 
 def test_notes_of_the_presets_are_true() -> None:
-    costs = {name: of.costs(EMPTY | one["set"]) for name, one in of.setup()["presets"].items()}
+    costs = {name: of.costs(EMPTY | preset["set"]) for name, preset in of.setup()["presets"].items()}
     assert of.factor(2) == 1
     assert of.factor(16) == 1.875
     assert costs["small"]["ring"].latency > 0.95 * costs["small"]["ring"].seconds
@@ -181,9 +181,9 @@ def test_page_sends_what_python_sends(ask: Ask, examples: int) -> None:
         part = every[first : first + 500]
         for values, page in zip(part, ask("ring", part), strict=True):
             mine = [
-                [one.step, one.phase, flat(one.messages), [list(v) for v in one.vectors],
-                 [[list(held) for held in row] for row in one.parts]]
-                for one in of.ring_steps(values)
+                [state.step, state.phase, flat(state.messages), [list(v) for v in state.vectors],
+                 [[list(held) for held in row] for row in state.parts]]
+                for state in of.ring_steps(values)
             ]  # fmt: skip
             assert page == mine
         for values, page in zip(part, ask("others", part), strict=True):
@@ -192,19 +192,22 @@ def test_page_sends_what_python_sends(ask: Ask, examples: int) -> None:
 
 def test_page_has_the_same_numbers_and_costs(ask: Ask, examples: int) -> None:
     every = settings(examples // 2, seed=8)
-    wanted = [[one["ranks"], one["elements"], one["seed"]] for one in every]
-    for one, page in zip(wanted, ask("numbers", wanted), strict=True):
-        assert page == of.numbers(*one)
+    wanted = [[setting["ranks"], setting["elements"], setting["seed"]] for setting in every]
+    for case, page in zip(wanted, ask("numbers", wanted), strict=True):
+        assert page == of.numbers(*case)
         assert all(1 <= x <= 9 for row in page for x in row)
-    for one, page in zip(every, ask("costs", every), strict=True):
-        assert page == {name: dataclasses.asdict(cost) for name, cost in of.costs(one).items()}
+    for setting, page in zip(every, ask("costs", every), strict=True):
+        assert page == {name: dataclasses.asdict(cost) for name, cost in of.costs(setting).items()}
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     draw = random.Random(9)
-    every = [[one, of.numbers(one["ranks"], one["elements"], one["seed"]), draw.randrange(32)] for one in settings(800)]
-    for one, page in zip(every, ask("ring_words", every), strict=True):
-        assert page == of.describe(*one)
+    every = [
+        [setting, of.numbers(setting["ranks"], setting["elements"], setting["seed"]), draw.randrange(32)]
+        for setting in settings(800)
+    ]
+    for case, page in zip(every, ask("ring_words", every), strict=True):
+        assert page == of.describe(*case)
 
 
 def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
@@ -237,10 +240,10 @@ def test_copied_ring_is_dist_all_reduce(ask: Ask, tmp_path: Path, ranks: int, el
     vectors = of.numbers(ranks, elements, 3)
     script = tmp_path / "ring.py"
     script.write_text(ask("ring_script", [vectors])[0], encoding="utf-8")
-    said = torchrun(script, ranks)
+    output = torchrun(script, ranks)
     last = of.ring_steps(vectors)[-1]
     sent = sum(of.per_link(of.ring_messages(vectors), ranks)) / ranks
-    assert said.strip() == f"{list(last.vectors[0])} elements sent per link, on average: {sent}"
+    assert output.strip() == f"{list(last.vectors[0])} elements sent per link, on average: {sent}"
 
 
 def test_no_rank_outlives_a_failure(tmp_path: Path) -> None:
@@ -270,11 +273,11 @@ def test_states_of_the_figure() -> None:
     widget.ranks = 2
     assert "Step 2 of 2" in widget.words
     assert RingAllReduce(step=99).step == 6
-    given = RingAllReduce(values=[[1, 2, 3], [10, 20, 30]], step=2)
-    assert "All ranks hold the sum 11 22 33." in given.words
-    assert (given.ranks, given.elements) == (2, 3)
-    given.elements = 4
-    assert given.values == []
+    custom = RingAllReduce(values=[[1, 2, 3], [10, 20, 30]], step=2)
+    assert "All ranks hold the sum 11 22 33." in custom.words
+    assert (custom.ranks, custom.elements) == (2, 3)
+    custom.elements = 4
+    assert custom.values == []
     assert torch.equal(torch.tensor(RingAllReduce(values=torch.eye(3).int().tolist()).vectors), torch.eye(3).int())
 
 

@@ -33,7 +33,7 @@ MACHINE = {"name": "this machine", "bandwidth": 29e9, "flops": {"fp32": 441e9, "
 def settings(count: int) -> list[dict[str, Any]]:
     """Random settings, their sizes spread over what the fields allow."""
     draw = random.Random(5)
-    found = []
+    cases = []
     for _ in range(count):
         op = draw.choice(list(roofline.OPS))
         sizes = {}
@@ -43,9 +43,9 @@ def settings(count: int) -> list[dict[str, Any]]:
         machine = MACHINE if draw.random() < 0.5 else {}
         device = draw.choice(["a100", "h100", "h200", *["machine"] * bool(machine)])
         dtype = draw.choice(list(SETUP["dtypes"]))
-        found.append({"op": op, "sizes": sizes, "dtype": dtype, "fused": draw.random() < 0.5, "device": device,
+        cases.append({"op": op, "sizes": sizes, "dtype": dtype, "fused": draw.random() < 0.5, "device": device,
                       "machine": machine})  # fmt: skip
-    return found
+    return cases
 
 
 def measured(count: int) -> list[dict[str, Any]]:
@@ -79,19 +79,19 @@ def test_flops_of_matrix_products_are_those_of_torch(seed: int) -> None:
     assert roofline.decode(m, k, n).flops == counted(lambda: functional.linear(meta(m, 1, k), meta(n, k)))
     size, kernel, stride = draw.randint(8, 40), draw.choice([1, 2, 3, 5, 7]), draw.randint(1, 4)
     image, weights = meta(m % 5 + 1, n % 9 + 1, size, size), meta(k % 7 + 1, n % 9 + 1, kernel, kernel)
-    told = roofline.conv2d(m % 5 + 1, n % 9 + 1, k % 7 + 1, size, kernel, stride)
-    assert told.flops == counted(lambda: functional.conv2d(image, weights, stride=stride, padding=kernel // 2))
+    predicted = roofline.conv2d(m % 5 + 1, n % 9 + 1, k % 7 + 1, size, kernel, stride)
+    assert predicted.flops == counted(lambda: functional.conv2d(image, weights, stride=stride, padding=kernel // 2))
 
 
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize(("queries", "keys"), [(64, 64), (1, 200), (30, 77)])
 def test_flops_of_attention_are_those_of_torch(queries: int, keys: int, fused: bool) -> None:
     q, k = (torch.empty(2, 6, n, 16, device="meta", dtype=torch.bfloat16) for n in (queries, keys))
-    told = roofline.attention(2, 6, 6, queries, keys, 16, fused=fused).flops
+    predicted = roofline.attention(2, 6, 6, queries, keys, 16, fused=fused).flops
     if fused:
-        assert told == counted(lambda: torch.ops.aten._scaled_dot_product_flash_attention(q, k, k))
+        assert predicted == counted(lambda: torch.ops.aten._scaled_dot_product_flash_attention(q, k, k))
     else:
-        assert told == counted(lambda: (q @ k.mT).softmax(-1) @ k)
+        assert predicted == counted(lambda: (q @ k.mT).softmax(-1) @ k)
 
 
 class Counting:
@@ -144,20 +144,20 @@ def test_flops_of_rows_are_counted_one_by_one(width: int) -> None:
         top = x[0]
         for other in x[1:]:
             top = other if other > top else top
-        powers = [(one - top).exp() for one in x]
+        powers = [(number - top).exp() for number in x]
         total = summed(powers)
-        shares = [one / total for one in powers]
-        assert sum(one.value for one in shares) == pytest.approx(1)
+        shares = [number / total for number in powers]
+        assert sum(number.value for number in shares) == pytest.approx(1)
     assert Counting.done == roofline.softmax(3, width).flops
 
     weight, bias, eps, many = ([Counting(1.5)] * width, [Counting(0.5)] * width, Counting(1e-5), Counting(float(width)))
     Counting.done = 0
     for x in row:
         mean = summed(x) / many
-        off = [one - mean for one in x]
-        std = (summed([one * one for one in off]) / many + eps).sqrt()
+        off = [number - mean for number in x]
+        std = (summed([number * number for number in off]) / many + eps).sqrt()
         inverse = 1 / std.value  # rsqrt is one operation, the root above
-        [one * Counting(inverse) * w + b for one, w, b in zip(off, weight, bias, strict=True)]
+        [number * Counting(inverse) * w + b for number, w, b in zip(off, weight, bias, strict=True)]
     assert Counting.done == roofline.layer_norm(3, width).flops
 
 
@@ -239,12 +239,12 @@ def chain_of(x: torch.Tensor, ops: int) -> Callable[[], torch.Tensor]:
 
 def test_bytes_of_attention_convolution_and_embedding() -> None:
     q, k, v = torch.randn(6, 40, 16), torch.randn(6, 70, 16), torch.randn(6, 70, 16)
-    told = roofline.attention(2, 3, 3, 40, 70, 16, fused=False)
-    assert told.bytes == traffic(lambda: torch.bmm(torch.bmm(q, k.mT).softmax(-1), v))
-    told = roofline.attention(2, 3, 3, 40, 70, 16)
-    assert told.bytes == sum(t.nbytes for t in (q, k, v, q))
+    predicted = roofline.attention(2, 3, 3, 40, 70, 16, fused=False)
+    assert predicted.bytes == traffic(lambda: torch.bmm(torch.bmm(q, k.mT).softmax(-1), v))
+    predicted = roofline.attention(2, 3, 3, 40, 70, 16)
+    assert predicted.bytes == sum(t.nbytes for t in (q, k, v, q))
     grouped = roofline.attention(2, 6, 3, 40, 70, 16)
-    assert grouped.bytes - told.bytes == 2 * q.nbytes
+    assert grouped.bytes - predicted.bytes == 2 * q.nbytes
     image, weights = torch.randn(2, 3, 20, 20), torch.randn(5, 3, 3, 3)
     out = functional.conv2d(image, weights, stride=2, padding=1)
     assert roofline.conv2d(2, 3, 5, 20, 3, 2).bytes == image.nbytes + weights.nbytes + out.nbytes
@@ -257,9 +257,9 @@ def test_bytes_of_attention_convolution_and_embedding() -> None:
 
 
 def test_time_is_that_of_the_roof() -> None:
-    for one in settings(500):
-        of = roofline.cost(one)
-        for on in roofline.results(one).values():
+    for setting in settings(500):
+        of = roofline.cost(setting)
+        for on in roofline.results(setting).values():
             if on is None:
                 continue
             assert near(on.attainable, min(on.peak, on.bandwidth * of.intensity))
@@ -285,8 +285,8 @@ def test_rows_at_the_ridge() -> None:
 
 
 def test_fusing_never_costs_bytes() -> None:
-    for one in settings(500):
-        fused, apart = roofline.cost(one, True), roofline.cost(one, False)
+    for setting in settings(500):
+        fused, apart = roofline.cost(setting, True), roofline.cost(setting, False)
         assert fused.bytes <= apart.bytes
         assert fused.flops == apart.flops
 
@@ -295,8 +295,8 @@ def test_peaks_are_dense_and_their_source_is_named() -> None:
     a100, h100, h200 = (SETUP["devices"][name] for name in ("a100", "h100", "h200"))
     assert a100["flops"] == {"fp32": 19.5e12, "tf32": 156e12, "bf16": 312e12}
     assert h200["flops"] == h100["flops"]
-    told = {"tf32": 989.4, "bf16": 1978.9, "fp8": 3957.8}  # the data sheet's, with sparsity
-    for dtype, sparse in told.items():
+    published = {"tf32": 989.4, "bf16": 1978.9, "fp8": 3957.8}  # the data sheet's, with sparsity
+    for dtype, sparse in published.items():
         assert h100["flops"][dtype] * 2 == pytest.approx(sparse * 1e12, rel=1e-3)
     assert (a100["bandwidth"], h100["bandwidth"], h200["bandwidth"]) == (2.039e12, 3.35e12, 4.8e12)
     assert all(of["source"] for of in SETUP["devices"].values())
@@ -313,9 +313,9 @@ def test_notes_of_the_presets_are_true() -> None:
     of = {name: Roofline(preset=name) for name in PRESETS}
 
     def on(name: str, device: str = "h100") -> roofline.On:
-        found = of[name].results[device]
-        assert found
-        return found
+        result = of[name].results[device]
+        assert result
+        return result
 
     assert all(on("matmul", d).bound == on("flash", d).bound == "compute" for d in ("a100", "h100", "h200"))
     assert on("small-matmul").bound == "memory"
@@ -334,12 +334,12 @@ def test_notes_of_the_presets_are_true() -> None:
 
 
 def test_ceilings_of_this_machine() -> None:
-    found = measure_ceilings(dtypes=("fp32", "bf16"), megabytes=8, size=64, repeats=3)
-    assert found["name"] == "this machine"
-    assert found["bandwidth"] > 1e7
-    assert set(found["flops"]) == {"fp32", "bf16"}
-    assert min(found["flops"].values()) > 1e6
-    w = Roofline(machine=found, device="machine", dtype="fp32")
+    ceilings = measure_ceilings(dtypes=("fp32", "bf16"), megabytes=8, size=64, repeats=3)
+    assert ceilings["name"] == "this machine"
+    assert ceilings["bandwidth"] > 1e7
+    assert set(ceilings["flops"]) == {"fp32", "bf16"}
+    assert min(ceilings["flops"].values()) > 1e6
+    w = Roofline(machine=ceilings, device="machine", dtype="fp32")
     assert w.results["machine"]
     assert torch.get_float32_matmul_precision() == "highest"
 
@@ -349,30 +349,30 @@ def test_ceilings_of_this_machine() -> None:
 
 def test_page_computes_what_python_computes(ask: Ask, examples: int) -> None:
     every = settings(examples)
-    for one, (of, other, page) in zip(every, ask("results", every), strict=True):
-        for told, python in ((of, roofline.cost(one)), (other, roofline.cost(one, not one["fused"]))):
-            assert all(near(told[name], getattr(python, name)) for name in ("flops", "bytes", "intensity")), one
-        results = roofline.results(one)
+    for setting, (of, other, page) in zip(every, ask("results", every), strict=True):
+        for answer, python in ((of, roofline.cost(setting)), (other, roofline.cost(setting, not setting["fused"]))):
+            assert all(near(answer[name], getattr(python, name)) for name in ("flops", "bytes", "intensity")), setting
+        results = roofline.results(setting)
         assert list(page) == list(results)
         for name, on in results.items():
             if on is None:
                 assert page[name] is None
                 continue
             for key, value in dataclasses.asdict(on).items():
-                assert page[name][key] == value if key == "bound" else near(page[name][key], value), (key, one)
+                assert page[name][key] == value if key == "bound" else near(page[name][key], value), (key, setting)
 
 
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
-    every = [(one, measured(i % 3)) for i, one in enumerate(settings(examples))]
+    every = [(setting, measured(i % 3)) for i, setting in enumerate(settings(examples))]
     every += [(Roofline(preset=name).setting, []) for name in PRESETS]
-    for (one, points), page in zip(every, ask("words", every), strict=True):
-        assert page == roofline.describe(one, points)
+    for (setting, points), page in zip(every, ask("words", every), strict=True):
+        assert page == roofline.describe(setting, points)
 
 
 def test_page_shows_the_same_decades(ask: Ask, examples: int) -> None:
-    every = [(one, measured(i % 3)) for i, one in enumerate(settings(examples // 4))]
-    for (one, points), page in zip(every, ask("span", every), strict=True):
-        assert tuple(page) == roofline.span(one, points)
+    every = [(setting, measured(i % 3)) for i, setting in enumerate(settings(examples // 4))]
+    for (setting, points), page in zip(every, ask("span", every), strict=True):
+        assert tuple(page) == roofline.span(setting, points)
 
 
 def test_numbers_are_written_alike(ask: Ask) -> None:
@@ -385,8 +385,8 @@ def test_numbers_are_written_alike(ask: Ask) -> None:
 
 def test_presets_are_those_of_python(ask: Ask) -> None:
     every = [Roofline(preset=name).setting for name in PRESETS]
-    for start, one in zip(ask("start", PRESETS), every, strict=True):
-        assert start == {name: one[name] for name in start}
+    for start, setting in zip(ask("start", PRESETS), every, strict=True):
+        assert start == {name: setting[name] for name in start}
     assert ask("preset", every) == PRESETS
     assert ask("preset", [Roofline(op="softmax", sizes={"rows": 3}).setting]) == [None]
 
@@ -410,19 +410,19 @@ def test_states_from_links(ask: Ask) -> None:
                       {**good, "sizes": {"rows": 3}}, {**good, "sizes": {"rows": 0, "width": 4}}, {**good, "x": 1},
                       {**good, "sizes": {"rows": 3, "width": 4, "z": 1}}, {**good, "device": "machine"},
                       {**good, "sizes": None}, {**good, "op": "toString"}]  # fmt: skip
-    assert ask("is", [[good, {}], *([one, {}] for one in bad), [bad[10], MACHINE]]) == [True, *[False] * 13, True]
+    assert ask("is", [[good, {}], *([state, {}] for state in bad), [bad[10], MACHINE]]) == [True, *[False] * 13, True]
 
 
 def test_copied_code_prints_the_same_numbers(ask: Ask, capsys: pytest.CaptureFixture[str], examples: int) -> None:
     every = settings(examples // 8) + [Roofline(preset=name).setting for name in PRESETS]
-    for one, code in zip(every, ask("script", every), strict=True):
+    for setting, code in zip(every, ask("script", every), strict=True):
         exec(compile(code, "copied", "exec"), {})
         lines = capsys.readouterr().out.splitlines()
-        of = roofline.cost(one)
+        of = roofline.cost(setting)
         for line, value in zip(lines[:3], (of.flops, of.bytes, of.intensity), strict=True):
-            assert math.isclose(float(line.split()[1]), value, rel_tol=1e-12), one
-        labels = {name: device["label"] for name, device in roofline.devices(one).items()}
-        wanted = {labels[name]: on for name, on in roofline.results(one).items() if on}
+            assert math.isclose(float(line.split()[1]), value, rel_tol=1e-12), setting
+        labels = {name: device["label"] for name, device in roofline.devices(setting).items()}
+        wanted = {labels[name]: on for name, on in roofline.results(setting).items() if on}
         printed = {name: (float(least), bound) for name, least, bound in (line.split("|") for line in lines[3:])}
         assert set(printed) == set(wanted)
         for name, on in wanted.items():
@@ -447,10 +447,10 @@ def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
     for op in roofline.OPS:
         shown += [Roofline(op=op, fused=fused, dtype="fp32", machine=MACHINE).setting for fused in (True, False)]
     shown.append(Roofline(sizes={"extra": 3}, fused=False).setting)
-    for one, rows in zip(shown, ask("values", shown), strict=True):
+    for setting, rows in zip(shown, ask("values", shown), strict=True):
         for name, value, formula in rows:
             if formula:
-                assert math.isclose(number(value), number(formula), rel_tol=0.011), (name, value, formula, one)
+                assert math.isclose(number(value), number(formula), rel_tol=0.011), (name, value, formula, setting)
 
 
 # The widget

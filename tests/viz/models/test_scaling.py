@@ -27,16 +27,16 @@ PRESETS = sorted(formulas.setup()["presets"])
 def settings(count: int) -> list[dict[str, Any]]:
     """Random settings, their numbers spread over the sizes that the fields allow."""
     draw = random.Random(11)
-    found = []
+    cases = []
     for _ in range(count):
-        one: dict[str, Any] = {}
+        setting: dict[str, Any] = {}
         for name, of in formulas.setup()["fields"].items():
             low, high = max(of["low"], 1e-6), of["high"]
             value = math.exp(draw.uniform(math.log(low), math.log(high)))
             value = of["low"] if draw.random() < 0.04 else min(value, high)
-            one[name] = min(max(round(value), of["low"]), high) if of["whole"] else value
-        found.append({**one, "rule": draw.choice(["linear", "sqrt", "none"])})
-    return found
+            setting[name] = min(max(round(value), of["low"]), high) if of["whole"] else value
+        cases.append({**setting, "rule": draw.choice(["linear", "sqrt", "none"])})
+    return cases
 
 
 def near(a: float, b: float) -> bool:
@@ -64,7 +64,7 @@ def ring(gpus: int, chunks: int) -> tuple[list[list[int]], list[int], int]:
                 old = mine[to][part]
                 mine[to][part] = values if phase == "gather" else [a + b for a, b in zip(old, values, strict=True)]
             rounds += 1
-    assert all(one == sums for one in mine)
+    assert all(row == sums for row in mine)
     return mine, sent, rounds
 
 
@@ -104,11 +104,11 @@ def test_example_of_the_chapter() -> None:
 
 
 def test_more_time_to_hide_never_makes_a_step_longer() -> None:
-    for one in settings(300):
-        steps = [formulas.results({**one, "overlap": overlap}).step for overlap in (0, 20, 50, 100)]
+    for setting in settings(300):
+        steps = [formulas.results({**setting, "overlap": overlap}).step for overlap in (0, 20, 50, 100)]
         assert steps == sorted(steps, reverse=True)
-        assert steps[-1] >= one["compute_ms"] * 1e-3 * (1 - 1e-12)
-        assert formulas.results(one).speedup <= one["gpus"] * (1 + 1e-12)
+        assert steps[-1] >= setting["compute_ms"] * 1e-3 * (1 - 1e-12)
+        assert formulas.results(setting).speedup <= setting["gpus"] * (1 + 1e-12)
 
 
 def test_one_gpu_waits_for_nobody() -> None:
@@ -138,21 +138,21 @@ def test_unknown_rule_is_named() -> None:
 
 def test_page_computes_what_python_computes(ask: Ask, examples: int) -> None:
     every = settings(examples)
-    for one, page in zip(every, ask("results", every), strict=True):
-        for name, value in dataclasses.asdict(formulas.results(one)).items():
-            assert near(float(page[name]), float(value)), (name, one)
+    for setting, page in zip(every, ask("results", every), strict=True):
+        for name, value in dataclasses.asdict(formulas.results(setting)).items():
+            assert near(float(page[name]), float(value)), (name, setting)
 
 
 def test_page_draws_the_same_curve(ask: Ask) -> None:
     every = settings(60)
-    for one, page in zip(every, ask("curve", every), strict=True):
-        assert all(near(a, b) for a, b in zip(page, formulas.curve(one), strict=True))
+    for setting, page in zip(every, ask("curve", every), strict=True):
+        assert all(near(a, b) for a, b in zip(page, formulas.curve(setting), strict=True))
 
 
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
     every = settings(examples) + [ScalingCalculator(preset=name).setting for name in PRESETS]
-    for one, page in zip(every, ask("words", every), strict=True):
-        assert page == formulas.describe(one)
+    for setting, page in zip(every, ask("words", every), strict=True):
+        assert page == formulas.describe(setting)
 
 
 def test_numbers_are_written_alike(ask: Ask, examples: int) -> None:
@@ -167,8 +167,8 @@ def test_numbers_are_written_alike(ask: Ask, examples: int) -> None:
 
 
 def test_three_digits() -> None:
-    told = [units.significant(x) for x in (0.0012345, 0.1, 9.996, 12.34, 99.96, 123.4, 1234.5, 87.0)]
-    assert told == ["0.00123", "0.100", "10.0", "12.3", "100", "123", "1235", "87.0"]
+    texts = [units.significant(x) for x in (0.0012345, 0.1, 9.996, 12.34, 99.96, 123.4, 1234.5, 87.0)]
+    assert texts == ["0.00123", "0.100", "10.0", "12.3", "100", "123", "1235", "87.0"]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_typed_numbers_are_read(ask: Ask, text: str, value: str) -> None:
 
 
 def test_fields_read_back_what_they_show(ask: Ask) -> None:
-    pairs = [[name, one[name]] for one in settings(400) for name in formulas.setup()["fields"]]
+    pairs = [[name, setting[name]] for setting in settings(400) for name in formulas.setup()["fields"]]
     for (name, value), (shown, back) in zip(pairs, ask("typed", pairs), strict=True):
         assert back == value, (name, shown)
 
@@ -200,10 +200,10 @@ def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
 
 def test_copied_code_prints_the_same_numbers(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     every = settings(60) + [ScalingCalculator(preset=name).setting for name in PRESETS]
-    for one, code in zip(every, ask("script", every), strict=True):
+    for setting, code in zip(every, ask("script", every), strict=True):
         exec(compile(code, "copied", "exec"), {})
         printed = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines())
-        wanted = dataclasses.asdict(formulas.results(one))
+        wanted = dataclasses.asdict(formulas.results(setting))
         assert set(printed) == set(wanted)
         for name, value in wanted.items():
             text = printed[name]
@@ -232,7 +232,7 @@ def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
 
 
 def test_claims_of_the_older_tutorial_are_computed_right(ask: Ask) -> None:
-    told = " ".join(" ".join(one) for one in ask("claims", [0])[0])
+    text = " ".join(" ".join(claim) for claim in ask("claims", [0])[0])
     fast, each = 600e9, 300e9
     copy = formulas.copy_time(1.4e9, fast)
     wrong, right = formulas.ring_allreduce_time(1.4e9, 4, fast), formulas.ring_allreduce_time(1.4e9, 4, each)
@@ -240,7 +240,7 @@ def test_claims_of_the_older_tutorial_are_computed_right(ask: Ask) -> None:
     numbers = [copy * 1e3, formulas.naive_allreduce_time(1.4e9, 4, fast) * 1e3, wrong * 1e3, right * 1e3]
     told_as = [f"{x:.{digits}f} ms" for x, digits in zip(numbers, (2, 0, 1, 1), strict=True)]
     for number in [*told_as, f"{fast_enough:.2f}×", f"{slow:.2f}×", f"{4 * 80 / 3.7 - 80:.1f} ms"]:
-        assert number in told
+        assert number in text
 
 
 # The widget

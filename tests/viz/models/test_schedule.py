@@ -31,9 +31,9 @@ EMPTY = of._start()
 def settings(count: int, seed: int = 1, most: int = 33) -> list[dict[str, Any]]:
     """Random settings that PyTorch takes."""
     draw = random.Random(seed)
-    found: list[dict[str, Any]] = []
-    while len(found) < count:
-        one = {
+    cases: list[dict[str, Any]] = []
+    while len(cases) < count:
+        setting = {
             "kind": draw.choice(of.KINDS),
             "stages": draw.choice([2, 3, 4, 5, 8, draw.randrange(2, 17)]),
             "microbatches": draw.randrange(1, most),
@@ -41,9 +41,9 @@ def settings(count: int, seed: int = 1, most: int = 33) -> list[dict[str, Any]]:
             "backward": draw.choice([1.0, 2.0, 0.5 * draw.randrange(1, 9), draw.uniform(0.25, 4)]),
             "hop": draw.choice([0.0, 0.0, 0.5, draw.uniform(0, 2)]),
         }
-        if not of.refusal(one["kind"], one["stages"], one["microbatches"]):
-            found.append(one)
-    return found
+        if not of.refusal(setting["kind"], setting["stages"], setting["microbatches"]):
+            cases.append(setting)
+    return cases
 
 
 # The order, against PyTorch
@@ -51,15 +51,15 @@ def settings(count: int, seed: int = 1, most: int = 33) -> list[dict[str, Any]]:
 
 def stage(index: int, count: int, rank: int, ranks: int, log: list[tuple[str, int, int]]) -> Any:
     """A stage without a model that notes what a schedule tells it to compute, and sends nothing."""
-    one = MagicMock()
-    one.stage_index, one.num_stages, one.group_rank, one.group_size = index, count, rank, ranks
-    one.is_first, one.is_last, one.has_backward = index == 0, index == count - 1, True
-    one.submod = torch.nn.Identity()
+    mock = MagicMock()
+    mock.stage_index, mock.num_stages, mock.group_rank, mock.group_size = index, count, rank, ranks
+    mock.is_first, mock.is_last, mock.has_backward = index == 0, index == count - 1, True
+    mock.submod = torch.nn.Identity()
     for name in ("get_fwd_recv_ops", "get_fwd_send_ops", "get_bwd_recv_ops", "get_bwd_send_ops"):
-        getattr(one, name).return_value = []
-    one.forward_one_chunk.side_effect = lambda i, *_, **__: log.append(("F", index, i))
-    one.backward_one_chunk.side_effect = lambda i, *_, **__: log.append(("B", index, i))
-    return one
+        getattr(mock, name).return_value = []
+    mock.forward_one_chunk.side_effect = lambda i, *_, **__: log.append(("F", index, i))
+    mock.backward_one_chunk.side_effect = lambda i, *_, **__: log.append(("B", index, i))
+    return mock
 
 
 def executed(kind: str, ranks: int, microbatches: int, rank: int) -> list[tuple[str, int, int]]:
@@ -83,9 +83,9 @@ LETTERS = {"FORWARD": "F", "FULL_BACKWARD": "B"}
 def computed(actions: Any) -> list[tuple[str, int, int]]:
     """Forwards and backwards of a list of PyTorch's actions."""
     return [
-        (LETTERS[one.computation_type.name], one.stage_index, one.microbatch_index)
-        for one in actions
-        if one is not None and one.computation_type.name in LETTERS
+        (LETTERS[action.computation_type.name], action.stage_index, action.microbatch_index)
+        for action in actions
+        if action is not None and action.computation_type.name in LETTERS
     ]
 
 
@@ -145,33 +145,33 @@ def test_refused_is_what_pytorch_refuses() -> None:
 
 
 def test_nothing_begins_before_what_it_needs_and_nothing_overlaps() -> None:
-    for one in settings(600, seed=2):
-        ops = of.drawn(one)
-        p, v = one["stages"], of._virtual(one)
+    for setting in settings(600, seed=2):
+        ops = of.drawn(setting)
+        p, v = setting["stages"], of._virtual(setting)
         last = p * v - 1
         at = {(op.kind, op.stage, op.microbatch): op for op in ops}
-        assert len(at) == len(ops) == 2 * p * v * one["microbatches"]
+        assert len(at) == len(ops) == 2 * p * v * setting["microbatches"]
         for op in ops:
             assert op.rank == op.stage % p
-            length = (1.0 if op.kind == "F" else one["backward"]) / v
+            length = (1.0 if op.kind == "F" else setting["backward"]) / v
             assert op.end - op.start == pytest.approx(length)
             needs = [("F", op.stage - 1)] if op.kind == "F" else [("B", op.stage + 1), ("F", op.stage)]
             for kind, stage_ in needs:
                 if 0 <= stage_ <= last:
                     before = at[kind, stage_, op.microbatch]
-                    sent = 0.0 if before.rank == op.rank else one["hop"]
+                    sent = 0.0 if before.rank == op.rank else setting["hop"]
                     assert before.end + sent <= op.start + 1e-9
         for rank in range(p):
             own = sorted((op for op in ops if op.rank == rank), key=lambda op: op.start)
             assert all(a.end <= b.start + 1e-12 for a, b in pairwise(own))
             order = [(op.kind, op.stage, op.microbatch) for op in own]
-            assert order == of.order(one["kind"], p, one["microbatches"], v, rank)
+            assert order == of.order(setting["kind"], p, setting["microbatches"], v, rank)
 
 
 def test_no_operation_could_begin_earlier() -> None:
-    for one in settings(300, seed=3):
-        ops = of.drawn(one)
-        p = one["stages"]
+    for setting in settings(300, seed=3):
+        ops = of.drawn(setting)
+        p = setting["stages"]
         at = {(op.kind, op.stage, op.microbatch): op for op in ops}
         before: dict[int, float] = {}
         for op in ops:
@@ -180,21 +180,23 @@ def test_no_operation_could_begin_earlier() -> None:
             for kind, stage_ in needs:
                 if (kind, stage_, op.microbatch) in at:
                     prior = at[kind, stage_, op.microbatch]
-                    ready.append(prior.end + (one["hop"] if prior.stage % p != op.rank else 0.0))
+                    ready.append(prior.end + (setting["hop"] if prior.stage % p != op.rank else 0.0))
             assert op.start == pytest.approx(max(ready))
             before[op.rank] = op.end
 
 
 def test_counted_bubble_is_the_formula() -> None:
-    for one in settings(1200, seed=4):
-        if one["kind"] == "interleaved" and one["virtual"] > 1 and one["microbatches"] < one["stages"]:
+    for setting in settings(1200, seed=4):
+        if setting["kind"] == "interleaved" and setting["virtual"] > 1 and setting["microbatches"] < setting["stages"]:
             continue
-        v = of._virtual(one)
-        ops = of.drawn({**one, "hop": 0.0})
-        rule = of.bubble_formula(one["stages"], one["microbatches"], v)
-        assert of.bubble(ops) == pytest.approx(rule, abs=1e-9), one
-        ideal = one["microbatches"] * (1 + one["backward"])
-        assert of.span(ops) / ideal - 1 == pytest.approx((one["stages"] - 1) / v / one["microbatches"], abs=1e-9)
+        v = of._virtual(setting)
+        ops = of.drawn({**setting, "hop": 0.0})
+        rule = of.bubble_formula(setting["stages"], setting["microbatches"], v)
+        assert of.bubble(ops) == pytest.approx(rule, abs=1e-9), setting
+        ideal = setting["microbatches"] * (1 + setting["backward"])
+        assert of.span(ops) / ideal - 1 == pytest.approx(
+            (setting["stages"] - 1) / v / setting["microbatches"], abs=1e-9
+        )
 
 
 def test_bubble_is_larger_with_fewer_microbatches_than_ranks_when_interleaved() -> None:
@@ -205,26 +207,26 @@ def test_bubble_is_larger_with_fewer_microbatches_than_ranks_when_interleaved() 
 
 
 def test_activations_held_are_what_is_taught() -> None:
-    for one in settings(600, seed=5):
-        p, m, v = one["stages"], one["microbatches"], of._virtual(one)
+    for setting in settings(600, seed=5):
+        p, m, v = setting["stages"], setting["microbatches"], of._virtual(setting)
         each = m // max(1, m // p)
         expected = {
             "gpipe": [m] * p,
             "1f1b": [min(m, p - rank) for rank in range(p)],
             "interleaved": [min((v - 1) * each + 2 * (p - 1 - rank) + 1, v * m) for rank in range(p)],
-        }[one["kind"]]
-        assert of.held(of.drawn(one)) == expected
+        }[setting["kind"]]
+        assert of.held(of.drawn(setting)) == expected
 
 
 def test_messages_are_counted() -> None:
-    for one in settings(200, seed=6):
-        p, v = one["stages"], of._virtual(one)
-        assert of.messages(of.drawn(one)) == 2 * one["microbatches"] * (p * v - 1)
+    for setting in settings(200, seed=6):
+        p, v = setting["stages"], of._virtual(setting)
+        assert of.messages(of.drawn(setting)) == 2 * setting["microbatches"] * (p * v - 1)
 
 
 def test_doing_is_what_the_lanes_show() -> None:
-    for one in settings(60, seed=7, most=13):
-        ops = of.drawn(one)
+    for setting in settings(60, seed=7, most=13):
+        ops = of.drawn(setting)
         for time in of.moments(ops)[:: max(1, len(ops) // 40)]:
             for rank, now in enumerate(of.doing(ops, time)):
                 runs = [op for op in ops if op.rank == rank and op.start <= time < op.end]
@@ -242,8 +244,8 @@ def test_doing_is_what_the_lanes_show() -> None:
 
 def test_notes_of_the_presets_are_true() -> None:
     for name, preset in of.setup()["presets"].items():
-        one = EMPTY | preset["set"]
-        ops = of.drawn(one)
+        setting = EMPTY | preset["set"]
+        ops = of.drawn(setting)
         if name == "one":
             assert of.span(ops) == pytest.approx(4 * (1 + 2))
         if name == "gpipe":
@@ -284,15 +286,15 @@ def test_page_draws_what_python_draws(ask: Ask, examples: int) -> None:
     every = settings(examples, seed=8, most=17)
     for first in range(0, len(every), 500):
         part = every[first : first + 500]
-        for one, page in zip(part, ask("schedule", part), strict=True):
-            mine = [[op.rank, op.stage, op.microbatch, op.kind, op.start, op.end] for op in of.drawn(one)]
-            assert page == mine, one
+        for setting, page in zip(part, ask("schedule", part), strict=True):
+            mine = [[op.rank, op.stage, op.microbatch, op.kind, op.start, op.end] for op in of.drawn(setting)]
+            assert page == mine, setting
 
 
 def test_page_counts_what_python_counts(ask: Ask) -> None:
     every = settings(500, seed=9)
-    for one, page in zip(every, ask("counts", every), strict=True):
-        ops = of.drawn(one)
+    for setting, page in zip(every, ask("counts", every), strict=True):
+        ops = of.drawn(setting)
         assert page[0] == of.span(ops)
         assert page[1] == pytest.approx(of.bubble(ops), abs=1e-12)
         assert page[2:] == [of.held(ops), of.messages(ops), of.moments(ops)]
@@ -300,15 +302,15 @@ def test_page_counts_what_python_counts(ask: Ask) -> None:
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     draw = random.Random(10)
-    every = [[one, draw.randrange(60)] for one in settings(400, seed=11)]
-    for one, page in zip(every, ask("plan_words", every), strict=True):
-        assert page == of.describe(*one), one
+    every = [[setting, draw.randrange(60)] for setting in settings(400, seed=11)]
+    for case, page in zip(every, ask("plan_words", every), strict=True):
+        assert page == of.describe(*case), case
 
 
 def test_page_refuses_what_python_refuses(ask: Ask) -> None:
     every = [[kind, p, m] for kind in of.KINDS for p in range(2, 17) for m in range(1, 33)]
-    for one, page in zip(every, ask("refusal", every), strict=True):
-        assert page == of.refusal(*one)
+    for case, page in zip(every, ask("refusal", every), strict=True):
+        assert page == of.refusal(*case)
     pairs = [[kind, p] for kind in of.KINDS for p in range(2, 17)]
     for (kind, p), page in zip(pairs, ask("possible", pairs), strict=True):
         assert page == [m for m in range(1, 33) if not of.refusal(kind, p, m)]
@@ -348,9 +350,9 @@ def test_copied_code_trains_as_without_a_pipeline(ask: Ask, tmp_path: Path, kind
 
 def test_copied_code_is_python_for_every_setting(ask: Ask) -> None:
     every = settings(60, seed=12)
-    for one, text in zip(every, ask("plan_script", every), strict=True):
+    for setting, text in zip(every, ask("plan_script", every), strict=True):
         ast.parse(text)
-        assert f"P, V, M = {one['stages']}, {of._virtual(one)}, {one['microbatches']}" in text
+        assert f"P, V, M = {setting['stages']}, {of._virtual(setting)}, {setting['microbatches']}" in text
 
 
 # The figure

@@ -39,24 +39,24 @@ SMALL = Model(3, 64, 4, 2, 172, 500, 0, "llama", tied=False)
 def settings(many: int, seed: int = 7) -> list[dict[str, Any]]:
     """Random settings: half of them anything that the fields allow, half of them like clusters that exist."""
     draw = random.Random(seed)
-    found = []
+    configs = []
     for turn in range(many):
-        one: dict[str, Any] = {}
+        config: dict[str, Any] = {}
         for name, of in SETUP["fields"].items():
             value = math.exp(draw.uniform(math.log(max(of["low"], 1e-2)), math.log(of["high"])))
-            one[name] = min(max(round(value), of["low"]), of["high"]) if of["whole"] else max(value, of["low"])
+            config[name] = min(max(round(value), of["low"]), of["high"]) if of["whole"] else max(value, of["low"])
         for name, of in SETUP["choices"].items():
-            one[name] = draw.choice(of["of"])[0]
+            config[name] = draw.choice(of["of"])[0]
         if turn % 2:
-            one |= SETUP["models"][draw.choice(list(SETUP["models"]))]["shape"]
-            one |= {name: 2 ** draw.randint(*to) for name, to in
+            config |= SETUP["models"][draw.choice(list(SETUP["models"]))]["shape"]
+            config |= {name: 2 ** draw.randint(*to) for name, to in
                     (("seq", (9, 19)), ("batch", (0, 5)), ("global_batch", (2, 12)), ("gpus_per_node", (0, 4)),
                      ("nodes", (0, 11)))}  # fmt: skip
-            one |= {"memory_gb": draw.choice([16, 24, 40, 80, 141]), "intra_gb": draw.choice([32, 300, 450]),
+            config |= {"memory_gb": draw.choice([16, 24, 40, 80, 141]), "intra_gb": draw.choice([32, 300, 450]),
                     "inter_gb": draw.choice([1.5625, 12.5, 50]), "latency_us": draw.choice([0, 2, 5, 20]),
                     "tflops": draw.choice([165, 312, 989]), "utilisation": draw.choice([30, 50])}  # fmt: skip
-        found.append(one)
-    return found
+        configs.append(config)
+    return configs
 
 
 def shown(name: str) -> dict[str, Any]:
@@ -75,35 +75,35 @@ def near(a: float, b: float, scale: float = 0.0) -> bool:
 @pytest.mark.parametrize("checkpoint", [False, True])
 def test_ddp_holds_what_memory_budget_says(precision: str, checkpoint: bool) -> None:
     for name in SETUP["models"]:
-        one = setting(name, precision=precision, checkpoint=checkpoint, seq=1024, batch=3)
-        held = memory_per_gpu(one, Layout(replicate=8))
-        told = memory.budget(
+        config = setting(name, precision=precision, checkpoint=checkpoint, seq=1024, batch=3)
+        held = memory_per_gpu(config, Layout(replicate=8))
+        budget = memory.budget(
             name, precision=strategy.UNSHARDED[precision], checkpoint=checkpoint, seq=1024, batch=3, gpus=8, zero=0
         )
-        assert near(held.parameters, told.weights)
-        assert near(held.gradients, told.gradients)
-        assert near(held.optimizer, told.optimizer)
-        assert near(held.gathered, told.copies)
-        assert near(held.activations, told.activations)
-        assert near(held.logits, told.logits)
-        assert near(held.total, told.total)
+        assert near(held.parameters, budget.weights)
+        assert near(held.gradients, budget.gradients)
+        assert near(held.optimizer, budget.optimizer)
+        assert near(held.gathered, budget.copies)
+        assert near(held.activations, budget.activations)
+        assert near(held.logits, budget.logits)
+        assert near(held.total, budget.total)
 
 
 def test_sharding_divides_the_state_and_nothing_else() -> None:
-    for one in settings(200):
-        whole = memory_per_gpu({**one, "precision": "bf16"}, Layout(replicate=8))
-        part = memory_per_gpu({**one, "precision": "bf16"}, Layout(shard=8))
-        kept = memory_per_gpu({**one, "precision": "bf16"}, Layout(shard=8, reshard=False))
+    for config in settings(200):
+        whole = memory_per_gpu({**config, "precision": "bf16"}, Layout(replicate=8))
+        part = memory_per_gpu({**config, "precision": "bf16"}, Layout(shard=8))
+        kept = memory_per_gpu({**config, "precision": "bf16"}, Layout(shard=8, reshard=False))
         for name in ("parameters", "gradients", "optimizer"):
             assert near(getattr(part, name) * 8, getattr(whole, name))
         assert part.activations == whole.activations == kept.activations
-        assert kept.gathered >= part.gathered - 2 * strategy.share(strategy.shape_of(one), Layout(), True).block * 2
+        assert kept.gathered >= part.gathered - 2 * strategy.share(strategy.shape_of(config), Layout(), True).block * 2
 
 
 @pytest.mark.parametrize("ranks", [2, 8, 64])
 def test_communication_is_that_of_the_simulator(ranks: int) -> None:
     """Where every parameter can be cut evenly, formula and simulation agree to the byte."""
-    one = setting("8b", global_batch=ranks)
+    config = setting("8b", global_batch=ranks)
     groups = groups_of(memory.model_of("8b"))
     cases: tuple[tuple[Layout, str, dict[str, Any]], ...] = (
         (Layout(replicate=ranks), "ddp", {}),
@@ -112,34 +112,34 @@ def test_communication_is_that_of_the_simulator(ranks: int) -> None:
     )
     for layout, name, more in cases:
         step = simulate(name, groups, ranks, **more)
-        found = communication(one, layout)
-        assert sum(t.sent for t in found) == pytest.approx(step.sent[0], rel=1e-6)
+        transfers = communication(config, layout)
+        assert sum(t.sent for t in transfers) == pytest.approx(step.sent[0], rel=1e-6)
         for kind in ("all-reduce", "all-gather", "reduce-scatter"):
-            told = sum(t.size for t in found if t.kind == kind)
-            assert told == pytest.approx(step.payload.get(kind.replace("-", "_"), 0))
+            size = sum(t.size for t in transfers if t.kind == kind)
+            assert size == pytest.approx(step.payload.get(kind.replace("-", "_"), 0))
             if kind != "all-reduce":
-                assert sum(t.calls for t in found if t.kind == kind) == step.counts.get(kind.replace("-", "_"), 0)
-        held = memory_per_gpu(one, layout)
+                assert sum(t.calls for t in transfers if t.kind == kind) == step.counts.get(kind.replace("-", "_"), 0)
+        held = memory_per_gpu(config, layout)
         assert held.parameters + held.gradients + held.optimizer == pytest.approx(step.state[0])
 
 
 def test_pipeline_sends_are_those_of_the_simulator() -> None:
-    one = setting(replace(memory.model_of("8b"), layers=4), global_batch=6, seq=128)
-    found = [t for t in communication(one, Layout(pp=4)) if t.dim == "pp"]
+    config = setting(replace(memory.model_of("8b"), layers=4), global_batch=6, seq=128)
+    sends = [t for t in communication(config, Layout(pp=4)) if t.dim == "pp"]
     step = simulate_pipeline(4, 6, 128 * 4096, element=2)
-    assert [t.sent for t in found] == [max(step.sent)]
-    assert found[0].calls == max(step.messages)
+    assert [t.sent for t in sends] == [max(step.sent)]
+    assert sends[0].calls == max(step.messages)
 
 
 def test_flops_are_those_of_the_flop_counter() -> None:
     net, ids = Transformer(SMALL, flash=False), torch.zeros(2, 32, dtype=torch.long)
     with FlopCounterMode(display=False) as counter:
         net(ids).sum().backward()
-    one = setting(SMALL, seq=32)
+    config = setting(SMALL, seq=32)
     causal = 6 * SMALL.layers * SMALL.hidden * 32  # the counter sees the whole square, of which half is needed
-    assert counter.get_total_flops() == 2 * 32 * (strategy.compute_flops(one) + causal)
-    again = strategy.compute_flops({**one, "checkpoint": True}) - strategy.compute_flops(one)
-    assert 3 * (again + 2 * SMALL.vocab * SMALL.hidden) == strategy.compute_flops(one)
+    assert counter.get_total_flops() == 2 * 32 * (strategy.compute_flops(config) + causal)
+    again = strategy.compute_flops({**config, "checkpoint": True}) - strategy.compute_flops(config)
+    assert 3 * (again + 2 * SMALL.vocab * SMALL.hidden) == strategy.compute_flops(config)
 
 
 # The tree
@@ -159,34 +159,34 @@ def test_notes_of_the_presets_are_true() -> None:
     held = of["8b"]["fsdp"].memory
     assert 8 * (held.parameters + held.gradients + held.optimizer) == pytest.approx(128e9, rel=0.01)
     assert not of["8b"]["zero2"].fits
-    one = of["70b"]["fsdp"]
-    assert one.exposed == 0 < one.communication
+    candidate = of["70b"]["fsdp"]
+    assert candidate.exposed == 0 < candidate.communication
     held = of["wide"]["fsdp"].memory
     assert held.parameters + held.gradients + held.optimizer < 72e9 < held.total
     assert strategy.share(memory.model_of("405b"), Layout(), True).block == pytest.approx(3.2e9, rel=0.02)
     held = of["long"]["fsdp"].memory
     assert held.total - held.activations - held.logits < 72e9 < held.activations
-    one = of["405b"]["fsdp"]
-    assert one.wide
-    assert one.memory.parameters + one.memory.gradients + one.memory.optimizer < 1e9
+    candidate = of["405b"]["fsdp"]
+    assert candidate.wide
+    assert candidate.memory.parameters + candidate.memory.gradients + candidate.memory.optimizer < 1e9
 
 
 def test_every_answer_is_that_of_its_numbers() -> None:
-    for one in settings(400) + [shown(name) for name in PRESETS]:
-        found = plan(one)
-        limit = 0.9 * one["memory_gb"] * 1e9
-        for step in found.steps:
+    for config in settings(400) + [shown(name) for name in PRESETS]:
+        result = plan(config)
+        limit = 0.9 * config["memory_gb"] * 1e9
+        for step in result.steps:
             if step.key in ("fits", "barely", "shard", "tp", "cp") or (step.key == "3d" and "≤" in step.compare):
                 assert step.yes == (step.left <= step.right) or step.compare == "none"
                 assert step.right == limit
             if step.key == "sequence":
                 assert step.yes == (step.left > step.right)
-        chosen = found.chosen
-        assert (chosen is None) == (found.strategy == "none")
+        chosen = result.chosen
+        assert (chosen is None) == (result.strategy == "none")
         if chosen:
             assert chosen.fits
-        world = one["gpus_per_node"] * one["nodes"]
-        for name, other in found.candidates.items():
+        world = config["gpus_per_node"] * config["nodes"]
+        for name, other in result.candidates.items():
             assert other.layout.world == (1 if name == "single" else world)
             assert other.exposed >= 0
             assert other.step >= other.compute > 0
@@ -202,18 +202,18 @@ def test_one_gpu_and_nothing_that_fits() -> None:
 
 
 def test_links_of_a_group() -> None:
-    one = setting(intra_gb=400, inter_gb=50, latency_us=5)
-    assert strategy.link(one, 8, 1) == (400e9, 0)
-    assert strategy.link(one, 16, 1) == pytest.approx((400e9, 5e-6))  # eight cards in each node
-    assert strategy.link(one, 4, 8) == pytest.approx((50e9, 5e-6))
-    assert strategy.link(one, 4, 4) == pytest.approx((100e9, 5e-6))
+    config = setting(intra_gb=400, inter_gb=50, latency_us=5)
+    assert strategy.link(config, 8, 1) == (400e9, 0)
+    assert strategy.link(config, 16, 1) == pytest.approx((400e9, 5e-6))  # eight cards in each node
+    assert strategy.link(config, 4, 8) == pytest.approx((50e9, 5e-6))
+    assert strategy.link(config, 4, 4) == pytest.approx((100e9, 5e-6))
 
 
 def test_published_layout_of_llama_405b_fits() -> None:
     """Llama 3.1 405B ran on 16 384 H100 with 8 × tensor, 16 × pipeline and 128 × sharded data parallelism."""
-    one = estimate(shown("405b"), Layout(shard=128, tp=8, pp=16, reshard=False))
-    assert one.fits
-    assert one.micros == 16
+    candidate = estimate(shown("405b"), Layout(shard=128, tp=8, pp=16, reshard=False))
+    assert candidate.fits
+    assert candidate.micros == 16
 
 
 # The page
@@ -223,38 +223,38 @@ def test_page_plans_what_python_plans(ask: Ask, examples: int) -> None:
     every = settings(examples) + [shown(name) for name in PRESETS]
     for start in range(0, len(every), 500):
         some = every[start : start + 500]
-        for one, page in zip(some, ask("plan", some), strict=True):
-            told = plan(one)
-            assert (page["strategy"], page["fastest"]) == (told.strategy, told.fastest), one
+        for config, page in zip(some, ask("plan", some), strict=True):
+            expected = plan(config)
+            assert (page["strategy"], page["fastest"]) == (expected.strategy, expected.fastest), config
             assert [(s["key"], s["question"], s["yes"], s["compare"], s["told"]) for s in page["steps"]] == [
-                (s.key, s.question, s.yes, s.compare, s.told) for s in told.steps
+                (s.key, s.question, s.yes, s.compare, s.told) for s in expected.steps
             ]
-            assert list(page["candidates"]) == list(told.candidates)
-            for name, python in told.candidates.items():
+            assert list(page["candidates"]) == list(expected.candidates)
+            for name, python in expected.candidates.items():
                 theirs, ours = page["candidates"][name], asdict(python)
                 for key, value in ours["layout"].items():
                     assert theirs["layout"][key] == value
                 for key, value in ours["memory"].items():
-                    assert near(float(theirs["memory"][key]), float(value), ours["memory"]["total"]), (key, one)
+                    assert near(float(theirs["memory"][key]), float(value), ours["memory"]["total"]), (key, config)
                 for a, b in zip(theirs["transfers"], ours["transfers"], strict=True):
                     for key, value in b.items():
-                        assert a[key] == value if isinstance(value, str) else near(a[key], value), (key, one)
+                        assert a[key] == value if isinstance(value, str) else near(a[key], value), (key, config)
                 for key in ("micros", "sequences", "wide", "compute", "bubble", "sent", "communication", "hidden",
                             "exposed", "step", "tokens_per_second"):  # fmt: skip
-                    assert near(float(theirs[key]), float(ours[key]), ours["step"]), (key, name, one)
+                    assert near(float(theirs[key]), float(ours[key]), ours["step"]), (key, name, config)
 
 
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
-    every = [(one, "") for one in settings(examples // 4, 8)]
+    every = [(config, "") for config in settings(examples // 4, 8)]
     every += [(shown(name), other) for name in PRESETS for other in ("", *strategy.STRATEGIES)]
-    for (one, show), page in zip(every, ask("words", every), strict=True):
-        assert page == strategy.describe(one, show)
+    for (config, show), page in zip(every, ask("words", every), strict=True):
+        assert page == strategy.describe(config, show)
 
 
 def test_presets_and_names_are_those_of_python(ask: Ask) -> None:
     every = [StrategyTool(preset=name).setting for name in PRESETS]
     assert ask("start", PRESETS) == every == [shown(name) for name in PRESETS]
-    assert [found[:2] for found in ask("names", every)] == [[name, SETUP["presets"][name]["model"]] for name in PRESETS]
+    assert [row[:2] for row in ask("names", every)] == [[name, SETUP["presets"][name]["model"]] for name in PRESETS]
     assert ask("names", [StrategyTool(model="8b", card="a100", seq=77).setting]) == [[None, "8b", "a100", "ib400"]]
 
 
@@ -281,19 +281,19 @@ def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
             text = re.sub(rf"\)\s{unit}(?!\w)", f")*{units[unit]!r}", text)
         return float(eval(text.replace("×", "*").replace("÷", "/").replace("−", "-"), {}))
 
-    given = [shown(name) for name in PRESETS]
-    given += [{**one, **more} for one in given for more in
+    configs = [shown(name) for name in PRESETS]
+    configs += [{**config, **more} for config in configs for more in
               ({"precision": "fp32", "optimizer": "momentum"},
                {"precision": "bf16", "optimizer": "sgd", "flash": False},
                {"checkpoint": False, "optimizer": "adamw8", "batch": 2}, {"nodes": 16, "layers": 5})]  # fmt: skip
     seen = 0
-    for one, every in zip(given, ask("rows", given), strict=True):
+    for config, every in zip(configs, ask("rows", configs), strict=True):
         for rows in every:
             for name, value, formula in rows:
                 if not formula:
                     continue
                 wanted, got = number(value), number(formula)
-                assert math.isclose(got, wanted, rel_tol=0.02, abs_tol=1e-3), (name, value, formula, one)
+                assert math.isclose(got, wanted, rel_tol=0.02, abs_tol=1e-3), (name, value, formula, config)
                 seen += 1
     assert seen > 2000
 
@@ -307,10 +307,12 @@ def small(**more: Any) -> dict[str, Any]:
 
 
 def test_copied_code_compiles_everywhere(ask: Ask) -> None:
-    every = [(one, name) for one in [*settings(300, 9), *map(shown, PRESETS)] for name in strategy.candidates(one)]
-    for (one, name), code in zip(every, ask("script", every), strict=True):
+    every = [
+        (config, name) for config in [*settings(300, 9), *map(shown, PRESETS)] for name in strategy.candidates(config)
+    ]
+    for (config, name), code in zip(every, ask("script", every), strict=True):
         compile(code, name, "exec")
-        world = one["gpus_per_node"] * one["nodes"]
+        world = config["gpus_per_node"] * config["nodes"]
         assert code.startswith("# python train.py" if name == "single" else "# torchrun "), (world, name)
 
 
@@ -319,19 +321,19 @@ def test_copied_code_trains_on_four_ranks(ask: Ask, tmp_path: Path) -> None:
     cases = [(f"{name} {precision}", small(precision=precision), name)
              for name in ("ddp", "zero2", "fsdp", "tp", "3d") for precision in ("fp32", "mixed")]  # fmt: skip
     cases.append(("hsdp mixed", small(gpus_per_node=2, nodes=2), "hsdp"))
-    scripts = ask("script", [(one, name) for _, one, name in cases])
-    given = {key: (code, 8 if name == "3d" else 2, 16) for (key, _, name), code in zip(cases, scripts, strict=True)}
-    (tmp_path / "scripts.json").write_text(json.dumps(given))
+    scripts = ask("script", [(config, name) for _, config, name in cases])
+    jobs = {key: (code, 8 if name == "3d" else 2, 16) for (key, _, name), code in zip(cases, scripts, strict=True)}
+    (tmp_path / "scripts.json").write_text(json.dumps(jobs))
     torchrun(Path(shutil.copy(Path(__file__).with_name("strategy_ranks.py"), tmp_path)), 4)
     ranks = [json.loads((tmp_path / f"losses{rank}.json").read_text()) for rank in range(4)]
-    for key, (_, batch, seq) in given.items():
+    for key, (_, batch, seq) in jobs.items():
         torch.manual_seed(0)
         net = strategy_ranks.Net()
         ids = torch.randint(64, (batch, seq + 1), generator=torch.Generator().manual_seed(1))
         wanted = float(strategy_ranks.loss_fn(net(ids[:, :-1]), ids[:, 1:]).detach())
-        told = [one[key] for one in ranks if not math.isnan(one[key])]
-        assert len(told) == (2 if key.startswith("3d") else 4)  # the last of two stages, on two ranks
-        assert told == pytest.approx([wanted] * len(told), abs=1e-5 if "fp32" in key else 0.02), key
+        losses = [rank_losses[key] for rank_losses in ranks if not math.isnan(rank_losses[key])]
+        assert len(losses) == (2 if key.startswith("3d") else 4)  # the last of two stages, on two ranks
+        assert losses == pytest.approx([wanted] * len(losses), abs=1e-5 if "fp32" in key else 0.02), key
 
 
 # The widget

@@ -23,7 +23,7 @@ def test_traits_follow_from_the_program() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("written", "named"),
     [
         ("t", {"name": "t", "args": {}}),
         (("transpose", 0, 1), {"name": "transpose", "args": {"dim0": 0, "dim1": 1}}),
@@ -32,8 +32,8 @@ def test_traits_follow_from_the_program() -> None:
         ({"name": "unfold", "args": {"size": 2}}, {"name": "unfold", "args": {"dim": 0, "size": 2, "step": 1}}),
     ],
 )
-def test_ways_to_write_an_operation(given: object, named: dict[str, object]) -> None:
-    assert operation(given) == named  # type: ignore[arg-type]
+def test_ways_to_write_an_operation(written: object, named: dict[str, object]) -> None:
+    assert operation(written) == named  # type: ignore[arg-type]
 
 
 def test_torch_refuses_and_nothing_changes() -> None:

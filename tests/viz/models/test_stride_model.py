@@ -356,18 +356,18 @@ def _quiet() -> Iterator[None]:
 
 def disagreement(chain: Chain, answer: Args) -> str:
     """The first thing that the model says otherwise than torch, in words; empty where they agree."""
-    told = [f"{chain.create}"]
+    history = [f"{chain.create}"]
     if answer["start"] != seen(chain.start):
-        return f"{told} starts as {answer['start']}, torch as {seen(chain.start)}"
+        return f"{history} starts as {answer['start']}, torch as {seen(chain.start)}"
     for step, got, want in zip(chain.steps, answer["results"], chain.expected, strict=True):
-        told.append(got["code"])
+        history.append(got["code"])
         for key, value in want.items():
             if got.get(key) != value:
-                return f"{' · '.join(told)} {step}: {key} is {got.get(key)!r}, in torch {value!r}"
+                return f"{' · '.join(history)} {step}: {key} is {got.get(key)!r}, in torch {value!r}"
         if "error" in got and "type" in want and want["type"] == got["type"]:
             continue
         if "error" in got:
-            return f"{' · '.join(told)}: refused with {got['error']!r}, torch does it"
+            return f"{' · '.join(history)}: refused with {got['error']!r}, torch does it"
     return ""
 
 

@@ -17,7 +17,7 @@ from ..asking import Ask
 
 HARNESS = "symptoms"
 SYMPTOMS = of.setup()["symptoms"]
-KEYS = [one["key"] for one in SYMPTOMS]
+KEYS = [symptom["key"] for symptom in SYMPTOMS]
 KINDS = list(of.setup()["kinds"])
 
 TYPED = {
@@ -70,9 +70,9 @@ def test_a_pasted_error_finds_its_symptom(query: str, key: str) -> None:
     assert of.search(query)[0] == key
 
 
-@pytest.mark.parametrize("one", SYMPTOMS, ids=KEYS)
-def test_a_symptoms_own_words_find_it(one: of.Symptom) -> None:
-    assert one["key"] in of.search(one["symptom"])[:2]
+@pytest.mark.parametrize("symptom", SYMPTOMS, ids=KEYS)
+def test_a_symptoms_own_words_find_it(symptom: of.Symptom) -> None:
+    assert symptom["key"] in of.search(symptom["symptom"])[:2]
 
 
 def test_endings_do_not_matter() -> None:
@@ -85,59 +85,59 @@ def test_nothing_is_found_for_nonsense() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_holds_its_own_only(kind: str) -> None:
-    found = [one for one in SYMPTOMS if one["key"] in of.search("", kind)]
-    assert found
-    assert {one["kind"] for one in found} == {kind}
+    matches = [symptom for symptom in SYMPTOMS if symptom["key"] in of.search("", kind)]
+    assert matches
+    assert {symptom["kind"] for symptom in matches} == {kind}
 
 
 def test_keys_are_different() -> None:
     assert len(set(KEYS)) == len(KEYS)
 
 
-@pytest.mark.parametrize("one", SYMPTOMS, ids=KEYS)
-def test_code_is_python_or_a_command(one: of.Symptom) -> None:
-    lines = one["code"].splitlines()
+@pytest.mark.parametrize("symptom", SYMPTOMS, ids=KEYS)
+def test_code_is_python_or_a_command(symptom: of.Symptom) -> None:
+    lines = symptom["code"].splitlines()
     assert 1 <= len(lines) <= 4
     if not lines[0].startswith(("TORCH_LOGS", "torchrun", "py-spy", "pip")):
-        compile(one["code"] + ("\n    pass" if lines[-1].endswith(":") else ""), one["key"], "exec")
+        compile(symptom["code"] + ("\n    pass" if lines[-1].endswith(":") else ""), symptom["key"], "exec")
 
 
-FROM_CHAPTER = [one for one in SYMPTOMS if "# from the chapter" in one["code"]]
+FROM_CHAPTER = [symptom for symptom in SYMPTOMS if "# from the chapter" in symptom["code"]]
 
 
-@pytest.mark.parametrize("one", FROM_CHAPTER, ids=[one["key"] for one in FROM_CHAPTER])
-def test_what_comes_from_the_chapter_is_there(one: of.Symptom, repo: Path) -> None:
-    (line,) = [line for line in one["code"].splitlines() if "# from the chapter" in line]
+@pytest.mark.parametrize("symptom", FROM_CHAPTER, ids=[symptom["key"] for symptom in FROM_CHAPTER])
+def test_what_comes_from_the_chapter_is_there(symptom: of.Symptom, repo: Path) -> None:
+    (line,) = [line for line in symptom["code"].splitlines() if "# from the chapter" in line]
     (name,) = re.findall(r"^(?:with )?(\w+)\(", line)
-    page = repo / f"{one['where'].partition('#')[0]}.md"
+    page = repo / f"{symptom['where'].partition('#')[0]}.md"
     assert re.search(rf"^(def|class) {name}\b", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def queries(count: int) -> list[tuple[str, str]]:
     """Words of symptoms and others, cut, joined and with noise; with a kind or none."""
     draw = random.Random(5)
-    pool = sorted({word for one in SYMPTOMS for word in of._words(" ".join(map(of._text, one.values())))})
-    texts = [*TYPED, *PASTED, *(message for one in SYMPTOMS for message in one["messages"])]
-    found = []
+    pool = sorted({word for symptom in SYMPTOMS for word in of._words(" ".join(map(of._text, symptom.values())))})
+    texts = [*TYPED, *PASTED, *(message for symptom in SYMPTOMS for message in symptom["messages"])]
+    pairs = []
     for _ in range(count):
         words = [draw.choice(pool) for _ in range(draw.randrange(4))]
         words = [word[: draw.randrange(1, len(word) + 1)] if draw.random() < 0.3 else word for word in words]
         if draw.random() < 0.3:
             words.append(draw.choice(texts))
         query = draw.choice([" ", ", ", "\n\t"]).join(words)
-        found.append((query.upper() if draw.random() < 0.1 else query, draw.choice(["", "", *KINDS])))
-    return found
+        pairs.append((query.upper() if draw.random() < 0.1 else query, draw.choice(["", "", *KINDS])))
+    return pairs
 
 
 def test_page_finds_what_python_finds(ask: Ask, examples: int) -> None:
     asked = queries(examples // 4)
-    assert ask("search", asked) == [of.search(*one) for one in asked]
+    assert ask("search", asked) == [of.search(*case) for case in asked]
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
     draw = random.Random(6)
-    asked = [(*one, draw.choice(["", *KEYS])) for one in queries(300)]
-    assert ask("words", asked) == [of.describe(*one) for one in asked]
+    asked = [(*case, draw.choice(["", *KEYS])) for case in queries(300)]
+    assert ask("words", asked) == [of.describe(*case) for case in asked]
 
 
 def test_links_lead_to_sections_in_the_book_only(ask: Ask) -> None:

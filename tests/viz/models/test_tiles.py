@@ -26,15 +26,15 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 def cases(count: int, kind: str, seed: int = 2) -> list[list[Any]]:
     """Random settings, each with one of its steps."""
     draw = random.Random(seed)
-    found = []
+    pairs = []
     for _ in range(count):
-        one: dict[str, Any] = {}
+        setting: dict[str, Any] = {}
         for name, field in of.setup()["fields"].items():
-            one[name] = draw.randint(field["low"], min(field["high"], 13) if name in "mnk" else field["high"])
-        one |= {"kind": kind, "order": draw.choice(["row", "grouped"]), "causal": draw.random() < 0.5}
-        one["gain"] = draw.choice([1.0, 1.0, 0.01, 7.5, 100.0, 1000.0])
-        found.append([one, draw.randrange(of.steps(one))])
-    return found
+            setting[name] = draw.randint(field["low"], min(field["high"], 13) if name in "mnk" else field["high"])
+        setting |= {"kind": kind, "order": draw.choice(["row", "grouped"]), "causal": draw.random() < 0.5}
+        setting["gain"] = draw.choice([1.0, 1.0, 0.01, 7.5, 100.0, 1000.0])
+        pairs.append([setting, draw.randrange(of.steps(setting))])
+    return pairs
 
 
 def tensor(rows: Any) -> torch.Tensor:
@@ -44,30 +44,30 @@ def tensor(rows: Any) -> torch.Tensor:
 def numbers(value: Any) -> Any:
     """What JSON cannot say: infinities."""
     if isinstance(value, dict):
-        return {name: numbers(one) for name, one in value.items()}
+        return {name: numbers(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [numbers(one) for one in value]
+        return [numbers(item) for item in value]
     return {"inf": math.inf, "-inf": -math.inf}.get(value, value) if isinstance(value, str) else value
 
 
 # Products, of the page and of Python, against torch
 
 
-def check_product(setting: dict[str, Any], step: int, found: dict[str, Any]) -> None:
+def check_product(setting: dict[str, Any], step: int, actual: dict[str, Any]) -> None:
     a, b = map(tensor, of.operands(setting))
     bm, bn, bk = (setting[f"block_{axis}"] for axis in "mnk")
-    rows = slice(found["row"] * bm, (found["row"] + 1) * bm)
-    columns = slice(found["column"] * bn, (found["column"] + 1) * bn)
-    until = (found["depth"] + 1) * bk
+    rows = slice(actual["row"] * bm, (actual["row"] + 1) * bm)
+    columns = slice(actual["column"] * bn, (actual["column"] + 1) * bn)
+    until = (actual["depth"] + 1) * bk
     expected = a[rows, :until] @ b[:until, columns]
-    got = tensor(found["accumulator"])
+    got = tensor(actual["accumulator"])
     torch.testing.assert_close(got[: expected.shape[0], : expected.shape[1]], expected, **CLOSE)
     outside = torch.ones_like(got)
     outside[: expected.shape[0], : expected.shape[1]] = 0
     assert not (got * outside).any()
-    assert found["last"] == (until >= setting["k"])
-    tile = tensor(found["a"])[: expected.shape[0]]
-    part = a[rows, found["depth"] * bk : until]
+    assert actual["last"] == (until >= setting["k"])
+    tile = tensor(actual["a"])[: expected.shape[0]]
+    part = a[rows, actual["depth"] * bk : until]
     assert tile[:, : part.shape[1]].equal(part)
 
 
@@ -96,15 +96,15 @@ def test_all_tiles_together_are_the_product() -> None:
 # The online softmax
 
 
-def check_online(setting: dict[str, Any], step: int, found: dict[str, Any]) -> None:
+def check_online(setting: dict[str, Any], step: int, actual: dict[str, Any]) -> None:
     q, k, v = map(tensor, of.heads(setting))
     scores = q @ k.T / setting["head_dim"] ** 0.5
     if setting["causal"]:
         scores.masked_fill_(~torch.ones_like(scores).tril().bool(), -torch.inf)
-    until = min((found["tile"] + 1) * setting["block_kv"], setting["tokens"])
-    start = found["tile"] * setting["block_kv"]
+    until = min((actual["tile"] + 1) * setting["block_kv"], setting["tokens"])
+    start = actual["tile"] * setting["block_kv"]
     full = functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=setting["causal"])[0]
-    for row in found["rows"]:
+    for row in actual["rows"]:
         seen = scores[row["query"], :until]
         before = scores[row["query"], :start]
         maximum = seen.max()
@@ -118,7 +118,7 @@ def check_online(setting: dict[str, Any], step: int, found: dict[str, Any]) -> N
         torch.testing.assert_close(tensor(row["accumulator"]), weights @ v[:until], **loose)
         expected = torch.exp(before.max() - maximum) if len(before) else tensor(0.0)
         torch.testing.assert_close(tensor(row["rescale"]), expected, **loose)
-        if found["last"]:
+        if actual["last"]:
             torch.testing.assert_close(tensor(row["output"]), full[row["query"]], **loose)
 
 
@@ -144,7 +144,7 @@ def test_large_scores_overflow_without_the_maximum() -> None:
     scores = [score for row in TileExplorer(preset="large").state.rows for score in row.scores]  # type: ignore[union-attr]
     assert max(scores) < 709
     all_of = [of.online(TileExplorer(preset="large").setting, step) for step in range(8)]
-    assert max(score for one in all_of for row in one.rows for score in row.scores) > 300
+    assert max(score for state in all_of for row in state.rows for score in row.scores) > 300
 
 
 def test_maximum_of_the_first_preset_rises_in_every_tile() -> None:
@@ -194,32 +194,32 @@ def test_first_nine_programs_load_90_or_54_tiles() -> None:
 def test_note_of_the_row_order_is_true() -> None:
     """No tile of B is found in the cache again."""
     setting = TileExplorer(preset="row-order").setting
-    loads = [one for now in of.loads(setting) for one in now]
-    assert not any(one.hit for one in loads if one.matrix == "B")
-    first = {(one.matrix, one.row, one.column) for one in loads[: 2 * 81]}
+    loads = [load for now in of.loads(setting) for load in now]
+    assert not any(load.hit for load in loads if load.matrix == "B")
+    first = {(load.matrix, load.row, load.column) for load in loads[: 2 * 81]}
     assert [sum(key[0] == name for key in first) for name in "AB"] == [9, 81]
 
 
 def test_bytes_are_what_the_formulas_say() -> None:
     for setting, step in cases(300, "matmul", seed=8):
         m, n, k = (setting[axis] for axis in "mnk")
-        found = of.traffic(setting, step)
+        traffic = of.traffic(setting, step)
         rows, columns = (-(-setting[axis] // setting[f"block_{axis}"]) for axis in "mn")
-        assert found.tiled == 4 * (m * k * columns + k * n * rows)
-        assert found.least <= found.cached <= found.tiled <= found.untiled
-        assert of.traffic({**setting, "cache": 0}, step).cached == found.tiled
-        assert of.traffic(setting, of.steps(setting) - 1).sofar == found.cached
-        assert of.traffic({**setting, "cache": 10**6}, step).cached == found.least
+        assert traffic.tiled == 4 * (m * k * columns + k * n * rows)
+        assert traffic.least <= traffic.cached <= traffic.tiled <= traffic.untiled
+        assert of.traffic({**setting, "cache": 0}, step).cached == traffic.tiled
+        assert of.traffic(setting, of.steps(setting) - 1).sofar == traffic.cached
+        assert of.traffic({**setting, "cache": 10**6}, step).cached == traffic.least
 
 
 def test_cache_drops_what_was_not_used_for_longest() -> None:
     for setting, _ in cases(200, "matmul", seed=9):
         used: list[tuple[str, int, int]] = []
         for now in of.loads(setting):
-            for one in now:
-                key = (one.matrix, one.row, one.column)
+            for load in now:
+                key = (load.matrix, load.row, load.column)
                 recent = list(dict.fromkeys(reversed(used)))[: setting["cache"]]
-                assert one.hit == (key in recent)
+                assert load.hit == (key in recent)
                 used.append(key)
 
 
@@ -227,14 +227,14 @@ def test_page_counts_the_same(ask: Ask) -> None:
     every = cases(300, "matmul", seed=10)
     for (setting, step), page in zip(every, ask("traffic", every), strict=True):
         assert page == dataclasses.asdict(of.traffic(setting, step))
-    for (setting, _), page in zip(every, ask("loads", [one for one, _ in every]), strict=True):
-        assert page == [[dataclasses.asdict(one) for one in now] for now in of.loads(setting)]
+    for (setting, _), page in zip(every, ask("loads", [options for options, _ in every]), strict=True):
+        assert page == [[dataclasses.asdict(load) for load in now] for now in of.loads(setting)]
     for (setting, step), page in zip(every, ask("held", every), strict=True):
-        keys = [(one.matrix, one.row, one.column) for now in of.loads(setting)[: step + 1] for one in now]
+        keys = [(load.matrix, load.row, load.column) for now in of.loads(setting)[: step + 1] for load in now]
         kept = list(dict.fromkeys(reversed(keys)))[: setting["cache"]]
-        assert {tuple(one.values()) for one in page} == set(kept)
+        assert {tuple(tile.values()) for tile in page} == set(kept)
     attention = cases(300, "attention", seed=11)
-    for (setting, _), page in zip(attention, ask("passes", [one for one, _ in attention]), strict=True):
+    for (setting, _), page in zip(attention, ask("passes", [options for options, _ in attention]), strict=True):
         assert page == dataclasses.asdict(of.passes(setting))
 
 
@@ -248,20 +248,20 @@ def test_skipped_tiles_are_those_with_nothing_to_see() -> None:
             for j in range(-(-tokens // wide))
         }
         assert set(of.visits(setting)) == {place for place, part in tiles.items() if part.any()}
-        found = of.passes(setting)
-        assert found.skipped == sum(not part.any() for part in tiles.values())
-        assert found.masked == sum(bool(part.any()) and not bool(part.all()) for part in tiles.values())
-        assert found.computed == len(of.visits(setting))
+        passes = of.passes(setting)
+        assert passes.skipped == sum(not part.any() for part in tiles.values())
+        assert passes.masked == sum(bool(part.any()) and not bool(part.all()) for part in tiles.values())
+        assert passes.computed == len(of.visits(setting))
 
 
 # The page
 
 
 def test_page_says_what_python_says(ask: Ask) -> None:
-    every = [[*one, 1] for kind in ("matmul", "attention") for one in cases(500, kind, seed=13)]
+    every = [[*case, 1] for kind in ("matmul", "attention") for case in cases(500, kind, seed=13)]
     every += [[TileExplorer(preset=name).setting, TileExplorer(preset=name).step, 0] for name in PRESETS]
-    for one, page in zip(every, ask("tile_words", every), strict=True):
-        assert page == of.describe(*one), one
+    for case, page in zip(every, ask("tile_words", every), strict=True):
+        assert page == of.describe(*case), case
 
 
 def test_numbers_are_written_alike(ask: Ask) -> None:
@@ -289,7 +289,7 @@ def test_copied_code_prints_the_step_and_agrees_with_torch(
     ask: Ask, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     every = cases(30, kind, seed=16)
-    every = [one for one in every if one[0]["gain"] < 100]
+    every = [case for case in every if case[0]["gain"] < 100]
     torch.set_printoptions(precision=4, sci_mode=False, threshold=10**6)
     for (setting, step), code in zip(every, ask("tile_script", every), strict=True):
         exec(compile(code, "copied", "exec"), {})

@@ -36,7 +36,7 @@ ALPHABET = [
 
 def learn(text: str, count: int) -> list[tuple[bytes, bytes]]:
     """Merges of byte-level BPE, the plain way."""
-    words = Counter(tuple(bytes([b]) for b in one.encode()) for one in regex.findall(GPT2, text))
+    words = Counter(tuple(bytes([b]) for b in piece.encode()) for piece in regex.findall(GPT2, text))
     merges = []
     for _ in range(count):
         pairs: Counter[tuple[bytes, bytes]] = Counter()
@@ -71,7 +71,7 @@ def library(known: of.Vocabulary, pretokenizer: str) -> Tokenizer:
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     letters = {byte: chr(byte) for byte in plain}
     letters |= {byte: chr(256 + i) for i, byte in enumerate(byte for byte in range(256) if byte not in plain)}
-    names = ["".join(letters[b] for b in one) for one in known.tokens[: 256 + len(known.pairs)]]
+    names = ["".join(letters[b] for b in token) for token in known.tokens[: 256 + len(known.pairs)]]
     merges = [(names[left], names[right]) for left, right in known.pairs]
     made = Tokenizer(models.BPE(vocab={name: i for i, name in enumerate(names)}, merges=merges))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pretokenizer == "gpt2")
@@ -85,7 +85,7 @@ def texts(count: int, seed: int, longest: int = 40) -> list[str]:
     draw = random.Random(seed)
     any_of = [chr(i) for i in range(0x2FA1E) if unicodedata.ucd_3_2_0.category(chr(i)) not in ("Cs", "Cn", "Co")]
     words = CORPUS.split(" ")
-    found = []
+    strings = []
     for _ in range(count):
         parts = []
         for _ in range(draw.randint(0, longest)):
@@ -98,8 +98,8 @@ def texts(count: int, seed: int, longest: int = 40) -> list[str]:
                 parts.append(draw.choice(any_of))
             else:
                 parts.append(draw.choice(SPECIALS))
-        found.append("".join(parts)[: of.setup()["limit"]])
-    return found
+        strings.append("".join(parts)[: of.setup()["limit"]])
+    return strings
 
 
 def packed(known: of.Vocabulary) -> str:
@@ -127,7 +127,7 @@ def test_ids_are_those_of_the_library(ask: Ask, pretokenizer: str, examples: int
     known = vocabulary()
     theirs = library(known, pretokenizer)
     every = texts(examples // 2, seed=2)
-    expected = [one.ids for one in theirs.encode_batch(every)]
+    expected = [encoding.ids for encoding in theirs.encode_batch(every)]
     for text, wanted, page in zip(every, expected, ask("encode", [[t, pretokenizer] for t in every]), strict=True):
         assert page == wanted, repr(text)
         assert of.encode(text, known, pretokenizer) == wanted, repr(text)
@@ -149,7 +149,7 @@ def test_other_merges_too(ask: Ask, examples: int) -> None:
             known = vocabulary(merges)
             ask("vocabulary", [[packed(known), list(known.specials)]])
             every = ["".join(draw.choices("aaaeth ä", k=draw.randint(1, 60))) for _ in range(examples // 80)]
-            expected = [one.ids for one in library(known, "none").encode_batch(every)]
+            expected = [encoding.ids for encoding in library(known, "none").encode_batch(every)]
             assert ask("encode", [[text, "none"] for text in every]) == expected
             assert [of.encode(text, known, "none") for text in every] == expected
     finally:
@@ -162,9 +162,9 @@ def test_ids_decode_to_the_text(ask: Ask, examples: int) -> None:
     every = texts(examples // 8, seed=4)
     ids = [of.encode(text, known) for text in every]
     assert ask("decode", ids) == every
-    assert [b"".join(known.tokens[id] for id in one).decode() for one in ids] == every
+    assert [b"".join(known.tokens[id] for id in sequence).decode() for sequence in ids] == every
     half = [[0xC3], [0xE4, 0xBD], [0xF0, 0x9F, 0x41], [0xFF, 0xA4]]
-    assert ask("decode", half) == [bytes(one).decode(errors="replace") for one in half]
+    assert ask("decode", half) == [bytes(sequence).decode(errors="replace") for sequence in half]
 
 
 def test_steps_are_the_same_on_the_page(ask: Ask, examples: int) -> None:
@@ -200,15 +200,15 @@ def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
         [text, draw.choice(of.PRETOKENIZERS), draw.randint(-1, 50), draw.randint(0, 30)]
         for text in texts(examples // 8, seed=9)
     ]
-    every += [[one["text"], "gpt2", -1, 0] for one in of.setup()["presets"].values()]
-    for one, page in zip(every, ask("tokenizer_words", every), strict=True):
-        assert page == of.describe(known, *one), one
+    every += [[preset["text"], "gpt2", -1, 0] for preset in of.setup()["presets"].values()]
+    for case, page in zip(every, ask("tokenizer_words", every), strict=True):
+        assert page == of.describe(known, *case), case
 
 
 def test_bytes_are_written_alike(ask: Ask) -> None:
     every = [text.encode()[i : i + 7] for i, text in enumerate(texts(300, seed=10))]
     every += [bytes([i]) for i in range(256)] + ["\u0301a".encode(), "\ufeff".encode(), b"\xed\xa0\x80"]
-    assert ask("shown", [list(one) for one in every]) == [of.shown(one) for one in every]
+    assert ask("shown", [list(raw) for raw in every]) == [of.shown(raw) for raw in every]
     assert of.shown(b" a\n") == "␣a↵"
     assert of.shown(b"\xe4\xbd") == "⟨E4 BD⟩"
 
@@ -237,7 +237,7 @@ def test_states_of_links_are_checked(ask: Ask) -> None:
 
 def test_notes_of_presets_are_true() -> None:
     presets = of.setup()["presets"]
-    assert all(len(one["text"]) <= of.setup()["limit"] for one in presets.values())
+    assert all(len(preset["text"]) <= of.setup()["limit"] for preset in presets.values())
     assert all(piece[0] == " " for piece in of.gpt2_pieces(presets["english"]["text"])[1:] if piece[0] not in ",.")
     case = ["the", " The", " THE", " ", " the", "\n", "the", " the", "."]
     assert of.gpt2_pieces(presets["case"]["text"]) == case

@@ -96,17 +96,17 @@ def table_with_python_functions() -> None:
 def test_nesting_is_that_of_torch(prof: Any, shown: TraceExplorer, ask: Ask) -> None:
     nodes = ask("nodes", shown, [0])[0]
     events = shown._profile.drawn
-    by_id = {id(one): one for one in prof.events()}
+    by_id = {id(recorded): recorded for recorded in prof.events()}
     assert len(nodes) == len(prof.events()) == len(events)
     for key, node in events.items():
-        one, drawn = by_id[key], nodes[node.number]
-        assert drawn["name"] == one.name
-        parent = one.cpu_parent
+        recorded, drawn = by_id[key], nodes[node.number]
+        assert drawn["name"] == recorded.name
+        parent = recorded.cpu_parent
         assert drawn["parent"] == (events[id(parent)].number if parent else -1)
-        assert drawn["children"] == sorted(events[id(child)].number for child in one.cpu_children)
-        assert drawn["total"] / 10 == pytest.approx(one.cpu_time_total, abs=0.11)
-        assert drawn["self"] / 10 == pytest.approx(one.self_cpu_time_total, abs=0.16)
-        assert drawn["shape"] == ", ".join(str(list(shape)) for shape in one.input_shapes if shape)
+        assert drawn["children"] == sorted(events[id(child)].number for child in recorded.cpu_children)
+        assert drawn["total"] / 10 == pytest.approx(recorded.cpu_time_total, abs=0.11)
+        assert drawn["self"] / 10 == pytest.approx(recorded.self_cpu_time_total, abs=0.16)
+        assert drawn["shape"] == ", ".join(str(list(shape)) for shape in recorded.input_shapes if shape)
 
 
 def test_forward_and_backward_are_tied_as_in_torch_s_trace(prof: Any, shown: TraceExplorer, tmp_path: Path) -> None:
@@ -122,8 +122,11 @@ def test_forward_and_backward_are_tied_as_in_torch_s_trace(prof: Any, shown: Tra
     named: dict[float, list[str]] = {}
     for (ts, name), _ in at.items():
         named.setdefault(ts, []).append(name)
-    arrows = sorted((round(one["s"] - first, 1), round(one["f"] - first, 1)) for one in ends.values())
-    mine = sorted((one.time_range.start, two.time_range.start, one.name, two.name) for one, two in shown._profile.links)
+    arrows = sorted((round(arrow["s"] - first, 1), round(arrow["f"] - first, 1)) for arrow in ends.values())
+    mine = sorted(
+        (forward.time_range.start, backward.time_range.start, forward.name, backward.name)
+        for forward, backward in shown._profile.links
+    )
     assert len(arrows) == len(mine) > 10
     offset = arrows[0][0] - mine[0][0]
     for (a, b), (start, begin, *names) in zip(arrows, mine, strict=True):
@@ -132,7 +135,7 @@ def test_forward_and_backward_are_tied_as_in_torch_s_trace(prof: Any, shown: Tra
 
 
 def test_pairs_of_forward_and_backward_have_matching_names(shown: TraceExplorer) -> None:
-    pairs = {(one.name, two.name) for one, two in shown._profile.links}
+    pairs = {(forward.name, backward.name) for forward, backward in shown._profile.links}
     assert {("aten::addmm", "AddmmBackward0"), ("aten::relu", "ReluBackward0"), ("aten::t", "TBackward0")} <= pairs
 
 
@@ -142,7 +145,7 @@ def test_backward_that_runs_on_its_own_thread() -> None:
     names = [lane["name"] for lane in shown.trace["lanes"]]
     assert names == ["CPU thread 1", "CPU thread 2", "GPU 0, stream 7", "GPU 0, stream 13", "GPU 0, your marks"]
     (pair,) = shown._profile.links
-    assert [one.name for one in pair] == ["aten::mm", "MmBackward0"]
+    assert [member.name for member in pair] == ["aten::mm", "MmBackward0"]
 
 
 # Phases
@@ -172,8 +175,11 @@ def test_own_marks_and_own_names_give_phases() -> None:
         for name in ("load_batch", "augment", "model forward", "update weights", "evaluate"):
             with record_function(name):
                 torch.ones(4).add(1)
-    found = {name: PHASES[phase] for name, _, phase, *_ in TraceExplorer(prof, phases={"augm": "data"})._profile.rows()}
-    assert {name: found[name] for name in ("load_batch", "augment", "model forward", "update weights", "evaluate")} == {
+    phases = {
+        name: PHASES[phase] for name, _, phase, *_ in TraceExplorer(prof, phases={"augm": "data"})._profile.rows()
+    }
+    assert {name: phases[name]
+            for name in ("load_batch", "augment", "model forward", "update weights", "evaluate")} == {
         "load_batch": "data", "augment": "data", "model forward": "forward", "update weights": "optimizer",
         "evaluate": "other",
     }  # fmt: skip
@@ -181,12 +187,12 @@ def test_own_marks_and_own_names_give_phases() -> None:
 
 def test_kernels_have_the_phase_of_what_started_them() -> None:
     profile = TraceExplorer(gpu_events())._profile
-    found = {(name, PHASES[phase]) for name, gpu, phase, *_ in profile.rows() if gpu}
+    phases = {(name, PHASES[phase]) for name, gpu, phase, *_ in profile.rows() if gpu}
     assert {
         ("gemm_kernel", "forward"),
         ("gemm_kernel", "backward"),
         ("multi_tensor_apply_kernel", "optimizer"),
-    } <= found
+    } <= phases
 
 
 # Steps and views
@@ -257,11 +263,11 @@ def test_table_of_one_event_is_that_of_its_tree(prof: Any, ask: Ask, limit: int)
     inside: dict[str, list[float]] = {}
     waiting = [step.events[0]]
     while waiting:
-        one = waiting.pop()
-        waiting += one.cpu_children
-        row = inside.setdefault(one.name, [0, 0.0])
+        current = waiting.pop()
+        waiting += current.cpu_children
+        row = inside.setdefault(current.name, [0, 0.0])
         row[0] += 1
-        row[1] += one.self_cpu_time_total
+        row[1] += current.self_cpu_time_total
     assert set(rows) == set(inside)
     for name, (calls, own) in inside.items():
         assert rows[name]["calls"] == calls
@@ -287,13 +293,13 @@ def test_many_different_small_events_become_one(ask: Ask) -> None:
     widget = TraceExplorer(made, limit=20)
     (node,) = ask("nodes", widget, [0])[0]
     assert (node["name"], node["calls"]) == (SMALL, 500)
-    assert sum(one["calls"] for one in node["folded"]) == 500
+    assert sum(folded["calls"] for folded in node["folded"]) == 500
     assert sum(row["calls"] for row in widget.table) == 500
 
 
 def test_busy_share_of_a_lane(ask: Ask) -> None:
     widget = TraceExplorer(gpu_events())
-    lane = [one["name"] for one in widget.trace["lanes"]].index("GPU 0, stream 7")
+    lane = [entry["name"] for entry in widget.trace["lanes"]].index("GPU 0, stream 7")
     assert ask("busy", widget, [[lane, 0, 10000], [lane, 6550, 7650], [lane, 2550, 4550]]) == [0.435, 0, 1]
     assert "GPU 0, stream 7 is busy 44 % of the time." in widget.words
 
@@ -309,11 +315,11 @@ def test_gpu_table_and_links(ask: Ask) -> None:
 def test_launches_of_torch_before_2_12_come_from_kineto() -> None:
     events = gpu_events()
     raw = []
-    for one in events:
-        linked, one.linked_correlation_id = one.linked_correlation_id, 0
-        start = 5000 + int(one.time_range.start * 1000)
-        told = {"name": one.trace_name, "start_ns": start, "linked_correlation_id": linked}
-        raw.append(SimpleNamespace(**{key: lambda value=value: value for key, value in told.items()}))
+    for recorded in events:
+        linked, recorded.linked_correlation_id = recorded.linked_correlation_id, 0
+        start = 5000 + int(recorded.time_range.start * 1000)
+        fields = {"name": recorded.trace_name, "start_ns": start, "linked_correlation_id": linked}
+        raw.append(SimpleNamespace(**{key: lambda value=value: value for key, value in fields.items()}))
     results = SimpleNamespace(trace_start_ns=lambda: 5000, events=lambda: raw)
     prof = SimpleNamespace(events=lambda: events, profiler=SimpleNamespace(kineto_results=results))
     assert len(TraceExplorer(prof)._profile.launches) == 4
@@ -321,26 +327,26 @@ def test_launches_of_torch_before_2_12_come_from_kineto() -> None:
 
 def test_details_tell_shares_shapes_and_the_other_side(shown: TraceExplorer, ask: Ask) -> None:
     addmm = next(n for n in shown._profile.nodes if n.name == "aten::addmm")
-    told = ask("details", shown, [addmm.number])[0]
+    text = ask("details", shown, [addmm.number])[0]
     for part in ("aten::addmm (CPU thread 1, forward, step 1)", "Call 1 of 6", "Shapes [32], [16, 64], [64, 32].",
                  "of its parent aten::linear.", "of step 1.", "Its backward: AddmmBackward0"):  # fmt: skip
-        assert part in told
+        assert part in text
 
 
 def test_details_of_what_is_merged(prof: Any, ask: Ask) -> None:
     widget = TraceExplorer(prof, limit=200)
     merged = next(n for n in widget._profile.nodes if n.calls > 1 and n.name != SMALL)
-    told = ask("details", widget, [merged.number])[0]
-    assert told.startswith(f"{merged.calls} × {merged.name}")
-    assert f"{merged.calls} calls merged" in told
+    text = ask("details", widget, [merged.number])[0]
+    assert text.startswith(f"{merged.calls} × {merged.name}")
+    assert f"{merged.calls} calls merged" in text
 
 
 def test_search_tells_calls_and_self_time(prof: Any, shown: TraceExplorer, ask: Ask) -> None:
     rows = [row for row in shown.table if "mm" in row["name"].lower()]
-    told = ask("found", shown, ["MM", "aten::mm", "nothing like it"])
-    assert told[0].startswith(f"{sum(row['calls'] for row in rows)} calls of {len(rows)} operators")
-    assert told[1].startswith("9 calls of 1 operator")
-    assert told[2] == "No operator has that in its name."
+    texts = ask("found", shown, ["MM", "aten::mm", "nothing like it"])
+    assert texts[0].startswith(f"{sum(row['calls'] for row in rows)} calls of {len(rows)} operators")
+    assert texts[1].startswith("9 calls of 1 operator")
+    assert texts[2] == "No operator has that in its name."
 
 
 @pytest.mark.parametrize("query", ["", "aten::mm", "mm", 'a "quoted" name'])
@@ -462,7 +468,7 @@ def test_any_profile_fits_its_limit_and_keeps_its_sums(ask: Ask, number: int) ->
     exact = {row["name"]: row for row in ask("tally", widget, [{}])[0]}
     for row in ask("sum", widget, [0])[0]:
         of = exact[row["name"]]
-        assert row["calls"] == of["calls"] == sum(one.name == row["name"] for one in made)
+        assert row["calls"] == of["calls"] == sum(operation.name == row["name"] for operation in made)
         assert row["self"] == pytest.approx(of["self"], abs=3 + 0.8 * of["calls"])
 
 

@@ -30,15 +30,15 @@ def test_steps_run_the_forward_then_the_engines_order(show: Show) -> None:
     widget = autograd_explorer()
     page = show(widget)
     nodes = widget.graphs[0]["nodes"]
-    operations = [one["name"] for one in nodes if one["kind"] != "leaf"]
+    operations = [entry["name"] for entry in nodes if entry["kind"] != "leaf"]
     order = [nodes[event["node"]]["name"] for event in widget.scenarios[0]["runs"][""]["passes"][0]["events"]]
-    told = []
+    sentences = []
     for _ in range(len(operations) + len(order)):
         press(page, "Step forward")
-        told.append(words(page).inner_text())
-    for sentence, name in zip(told, [*operations, *order], strict=True):
+        sentences.append(words(page).inner_text())
+    for sentence, name in zip(sentences, [*operations, *order], strict=True):
         assert name in sentence
-    assert [("recorded" in sentence) for sentence in told] == [True] * len(operations) + [False] * len(order)
+    assert [("recorded" in sentence) for sentence in sentences] == [True] * len(operations) + [False] * len(order)
 
 
 def test_backward_fills_grad_with_the_recorded_numbers(show: Show) -> None:
@@ -104,8 +104,8 @@ def test_retain_grad_shows_the_gradient_that_was_kept(show: Show) -> None:
 def test_second_backward_adds(show: Show) -> None:
     page = show(autograd_explorer(scenario="again", step=99))
     before, after = (page.locator(".tbag-table tbody tr").first.locator("td").nth(i).inner_text() for i in (2, 3))
-    one, two = ([float(x) for x in text.strip("[]").split(",")] for text in (before, after))
-    assert two == pytest.approx([2 * x for x in one], rel=1e-2)
+    first, second = ([float(x) for x in text.strip("[]").split(",")] for text in (before, after))
+    assert second == pytest.approx([2 * x for x in first], rel=1e-2)
 
 
 def test_graph_of_the_gradient_is_a_larger_graph(show: Show) -> None:
@@ -216,9 +216,9 @@ def test_sixty_nodes_are_stepped_without_dropped_frames(show: Show) -> None:
     steps = page.get_by_label("Step", exact=True).get_attribute("max")
     assert page.locator(".tbgraph .tbgraph-node").count() >= 60
     page.evaluate(FRAMES, 10)
-    told = page.evaluate(FRAMES, int(steps or 0))
-    print(f"\n{steps} steps, one a frame: {told}")
-    assert told["middle"] < 8
+    frames = page.evaluate(FRAMES, int(steps or 0))
+    print(f"\n{steps} steps, one a frame: {frames}")
+    assert frames["middle"] < 8
 
 
 START = """() => new Promise((done) => {

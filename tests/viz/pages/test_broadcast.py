@@ -72,8 +72,8 @@ def test_hover_on_an_operand_shows_where_it_is_used(show: Show) -> None:
     page = show(BroadcastExplorer((4, 1), (3,)))
     cell(page, "b", 3, 2).hover()
     expect(page.locator(".bx-sum .big")).to_have_text("b[2] = 2")
-    said = "is used by 4 results: result[0, 2], result[1, 2], result[2, 2], result[3, 2]"
-    expect(page.locator(".bx-sum .small")).to_have_text(said)
+    text = "is used by 4 results: result[0, 2], result[1, 2], result[2, 2], result[3, 2]"
+    expect(page.locator(".bx-sum .small")).to_have_text(text)
     assert marked(page, "on") == ["b 0,2"]
     assert marked(page, "also") == [*(f"b {i},2" for i in (1, 2, 3)), *(f"result {i},2" for i in range(4))]
 

@@ -83,9 +83,9 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
     expect(rows).to_have_count(len(every))
     texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "fallthrough, skipped",
              "excluded": "excluded by the thread", "absent": "not in this call"}  # fmt: skip
-    for row, one in zip(rows.all(), every, strict=True):
-        assert row.locator(".dr-name").inner_text() == one.slot
-        assert row.locator(".dr-state").inner_text() == texts[one.state]
+    for row, line in zip(rows.all(), every, strict=True):
+        assert row.locator(".dr-name").inner_text() == line.slot
+        assert row.locator(".dr-state").inner_text() == texts[line.state]
     expect(page.locator(".dr-line [aria-current=step]")).to_have_count(1)
     expect(page.locator(".dr-chosen")).to_contain_text(widget.recording["entries"][widget.route[1].entry][0])
 
@@ -129,7 +129,7 @@ def test_an_operator_without_a_kernel_says_so(show: Show) -> None:
 
 
 def test_recording_without_an_operator_of_its_own_has_no_such_preset(show: Show) -> None:
-    recording = {**recorded(), "ops": {n: one for n, one in recorded()["ops"].items() if n.startswith("aten::")}}
+    recording = {**recorded(), "ops": {n: record for n, record in recorded()["ops"].items() if n.startswith("aten::")}}
     page = show(DispatchRoute(recording))
     names = page.get_by_role("toolbar", name="Presets").get_by_role("button")
     expect(names).to_have_count(len(presets(recording)))

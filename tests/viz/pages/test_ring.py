@@ -66,7 +66,7 @@ def test_table_shows_every_chunk_and_whose_numbers_it_holds(show: Show) -> None:
         assert [int(x) for x in shown] == list(state.vectors[rank])
         for chunk, held in enumerate(state.parts[rank]):
             expect(cells.nth(chunk)).to_have_attribute("title", f"ranks {', '.join(str(x) for x in held)}")
-            got = any((one.target, one.chunk) == (rank, chunk) for one in state.messages)
+            got = any((message.target, message.chunk) == (rank, chunk) for message in state.messages)
             assert ("got" in (cells.nth(chunk).get_attribute("class") or "").split()) == got
     assert page.locator(".ri-parcel").count() == 5
 

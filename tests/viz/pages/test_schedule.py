@@ -62,7 +62,11 @@ def test_a_click_on_the_lanes_goes_to_that_moment(show: Show) -> None:
     ops = PipelineSchedule().ops
     boxes = page.locator(".sd-f, .sd-b").and_(page.locator("svg[role=img] rect:not(.sd-hatch)"))
     expect(boxes).to_have_count(len(ops))
-    op = next(i for i, one in enumerate(ops) if one.kind == "B" and one.rank == 0 and one.microbatch == 3)
+    op = next(
+        i
+        for i, candidate in enumerate(ops)
+        if candidate.kind == "B" and candidate.rank == 0 and candidate.microbatch == 3
+    )
     box = boxes.nth(op).bounding_box()
     assert box
     page.mouse.click(box["x"] + 4, box["y"] + 3)
@@ -88,13 +92,13 @@ def test_table_says_what_ranks_do_and_hold(show: Show) -> None:
     now = doing(ops, moments(ops)[8])
     rows = page.locator(".sd-table").first.locator("tbody tr")
     expect(rows).to_have_count(4)
-    for rank, one in enumerate(now):
+    for rank, state in enumerate(now):
         cells = rows.nth(rank).locator("td")
-        assert cells.nth(1).inner_text() == str(one.held)
+        assert cells.nth(1).inner_text() == str(state.held)
         assert cells.nth(2).inner_text() == str(held(ops)[rank])
-        assert ("waits" in cells.nth(0).inner_text()) == (one.op is None)
-    assert page.locator("rect.sd-on").count() == sum(one.op is not None for one in now)
-    assert page.locator(".sd-scroll rect.sd-idle").count() == sum(one.op is None for one in now)
+        assert ("waits" in cells.nth(0).inner_text()) == (state.op is None)
+    assert page.locator("rect.sd-on").count() == sum(state.op is not None for state in now)
+    assert page.locator(".sd-scroll rect.sd-idle").count() == sum(state.op is None for state in now)
 
 
 def test_counts_stand_beside_the_formula(show: Show) -> None:

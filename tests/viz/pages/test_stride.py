@@ -117,8 +117,8 @@ def test_a_write_shows_on_every_element_that_shares_the_place(show: Show) -> Non
     page.get_by_label("value").fill("7")
     press(page, "Write")
     assert page.locator("[data-at].wrote").all_inner_texts() == ["7"] * 4
-    said = "storage[1] is now 7. 4 elements of x read it: [1, 0], [1, 1], [1, 2], [1, 3]."
-    expect(page.get_by_role("status").filter(has_text="is now")).to_contain_text(f"{said} The first tensor sees it too")
+    text = "storage[1] is now 7. 4 elements of x read it: [1, 0], [1, 1], [1, 2], [1, 3]."
+    expect(page.get_by_role("status").filter(has_text="is now")).to_contain_text(f"{text} The first tensor sees it too")
     press(page, "Undo")
     expect(element(page, 1, 2)).to_have_text("1")
 

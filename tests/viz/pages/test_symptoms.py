@@ -10,7 +10,7 @@ from torchbook.viz import symptoms as of
 
 from ..conftest import Show
 
-SYMPTOMS = {one["key"]: one for one in of.setup()["symptoms"]}
+SYMPTOMS = {symptom["key"]: symptom for symptom in of.setup()["symptoms"]}
 
 
 def names(page: Page) -> Locator:
@@ -27,7 +27,7 @@ def ask(page: Page, text: str) -> None:
 
 def test_all_symptoms_are_listed(show: Show) -> None:
     page = show(SymptomFinder())
-    expect(names(page)).to_have_text([one["symptom"] for one in SYMPTOMS.values()])
+    expect(names(page)).to_have_text([symptom["symptom"] for symptom in SYMPTOMS.values()])
 
 
 def test_typing_finds(show: Show) -> None:
@@ -70,10 +70,10 @@ def test_a_symptom_opens_by_keyboard_and_one_at_a_time(show: Show) -> None:
     page.keyboard.press("Enter")
     page.locator("summary").nth(2).click()
     expect(opened(page)).to_have_count(1)
-    one = list(SYMPTOMS.values())[2]
-    expect(opened(page).locator(".sy-name")).to_have_text(one["symptom"])
-    expect(opened(page).locator("pre")).to_have_text(one["code"])
-    expect(page.locator(".tbviz-words")).to_have_text(of.describe(chosen=one["key"]))
+    symptom = list(SYMPTOMS.values())[2]
+    expect(opened(page).locator(".sy-name")).to_have_text(symptom["symptom"])
+    expect(opened(page).locator("pre")).to_have_text(symptom["code"])
+    expect(page.locator(".tbviz-words")).to_have_text(of.describe(chosen=symptom["key"]))
 
 
 def test_code_is_copied(show: Show) -> None:

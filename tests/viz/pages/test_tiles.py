@@ -84,9 +84,9 @@ def test_a_row_of_attention_is_written_out(show: Show) -> None:
     page.get_by_label("row written out").select_option("2")
     widget = TileExplorer(preset="attention", row=2)
     expect(words(page)).to_have_text(widget.words)
-    one = widget.state.rows[2]  # type: ignore[union-attr]
+    row = widget.state.rows[2]  # type: ignore[union-attr]
     line = page.locator(".ti-lines tr", has=page.get_by_role("rowheader", name="l", exact=True))
-    expect(line.locator(".ti-value")).to_have_text(f"= {one.total:.4f}")
+    expect(line.locator(".ti-value")).to_have_text(f"= {row.total:.4f}")
     expect(page.get_by_role("button", name="Causal mask")).to_have_attribute("aria-pressed", "false")
     press(page, "Causal mask")
     expect(words(page)).to_contain_text("tiles skipped")

@@ -153,7 +153,7 @@ def test_forward_and_backward_lead_to_each_other(show: Show, shown: TraceExplore
 def test_views_by_button(show: Show) -> None:
     widget = trace_explorer(link="steps")
     page = show(widget)
-    views = {one["key"]: one for one in widget.trace["views"]}
+    views = {entry["key"]: entry for entry in widget.trace["views"]}
     assert {"step", "data", "forward", "backward", "optimizer", "top"} <= set(views)
     for name, view in views.items():
         page.get_by_role("toolbar", name="Views").get_by_role("button", name=view["label"], exact=True).click()
@@ -234,7 +234,7 @@ def test_gpu_lanes_gap_and_kernels(show: Show) -> None:
     widget = TraceExplorer(gpu_events())
     page = show(widget, width=1000)
     lanes = page.locator(".tr-lane").all_text_contents()
-    assert [lane.split(":")[0] for lane in lanes] == [one["name"] for one in widget.trace["lanes"]]
+    assert [lane.split(":")[0] for lane in lanes] == [entry["name"] for entry in widget.trace["lanes"]]
     press(page, "longest GPU gap")
     expect(page.locator(".tr-note")).to_contain_text("waits 110 µs")
     press(page, "whole profile")
