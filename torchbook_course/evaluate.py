@@ -7,6 +7,7 @@
         "wrong": [{"name": …, "source": …}, …],
         "expected": matrices.expected(…), # made once for each exercise and seed, before any student's code runs
         "seed": 7, "seconds": 20, "data": ["fashion-mnist"],
+        "processes": False,               # whether checks start some, which are then forked from a warm one
     }, …]}
     evaluate(job, Box()) == {"p01-x3": {"state": "ok", "detail": "", "outcomes": [{"name", "state", "message"}, …]}, …}
 
@@ -67,6 +68,7 @@ def tests_of(exercise: Exercise, seed: int) -> dict[str, Any]:
         "seed": seed,
         "seconds": exercise.contract.seconds,
         "data": list(exercise.contract.data),
+        "processes": "processes" in exercise.contract.needs,
     }
 
 
@@ -74,7 +76,7 @@ def _needed(exercise: Mapping[str, Any]) -> dict[str, Any]:
     """What the runner needs of an exercise: of the wrong answers, those that are shown again."""
     replayed = {replay["wrong"] for replay in exercise["expected"]["replay"]}
     wrong = [answer for answer in exercise["wrong"] if answer["name"] in replayed]
-    keys = ("id", "code", "context", "checks", "public", "reference", "seed", "seconds", "data")
+    keys = ("id", "code", "context", "checks", "public", "reference", "seed", "seconds", "data", "processes")
     expected = {"replay": exercise["expected"]["replay"]}
     return {key: exercise[key] for key in keys if key in exercise} | {"wrong": wrong, "expected": expected}
 

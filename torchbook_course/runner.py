@@ -51,6 +51,7 @@ TICK = 0.05  # seconds between two looks at an exercise's processes
 RESULT = 400_000  # bytes that the messages of an exercise may have
 MATRIX = 20_000_000  # the same of a matrix, in which no student's code runs
 ANSWER, OTHERS = "<your answer>", "<your other cells>"
+OURS = "runner", "harness", "warm"  # modules of the box that are none of the student's business
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -103,8 +104,9 @@ def _preload(exercises: list[Message]) -> None:
     gc.disable()  # collecting while modules are imported costs a tenth of the import
     sources = [text for e in exercises for text in (e["checks"], e.get("reference") or "")]
     names = {name for source in sources for name in _imported(source)}
-    for matrix in (e for e in exercises if e.get("task") == "matrix" and e["processes"]):
-        names |= set(_TORCHS.findall(matrix["checks"]))  # also those of the programs in them, which are forked
+    for exercise in exercises:
+        if exercise.get("processes"):
+            names |= set(_TORCHS.findall(exercise["checks"]))  # also those of the programs in them, which are forked
     for name in sorted(names):
         with contextlib.suppress(Exception):  # the check will say so
             importlib.import_module(name)
@@ -339,6 +341,24 @@ def _teller(pipe: int, word: str) -> Callable[[Message], None]:
 
 def _graded(exercise: Message, limits: Message, tell: Callable[[Message], None]) -> None:
     """Run a student's answer and the checks on it, then the tripwire."""
+    with _warm(exercise.get("processes", False)):
+        _checked(exercise, limits, tell)
+
+
+@contextlib.contextmanager
+def _warm(processes: bool, headers: str = "") -> Iterator[None]:
+    """Within the block, what answers start is warm. It is first entered before this process has computed anything."""
+    with contextlib.ExitStack() as stack:
+        if processes or headers:
+            import warm
+        if processes:
+            stack.enter_context(warm.processes())
+        if headers:
+            stack.enter_context(warm.headers(headers))
+        yield
+
+
+def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]) -> None:
     seconds = exercise["seconds"] * limits["patience"]
     end = time.monotonic() + seconds
     bench = harness.Bench(exercise["checks"], exercise["reference"])
@@ -377,7 +397,7 @@ def _forget(checks: str, public: str) -> None:
     known = set(public.splitlines())
     shown = [f"{line}\n" if line in known else "\n" for line in checks.splitlines()]
     linecache.cache[CHECKS] = len(checks), None, shown, CHECKS
-    for name in ("runner", "harness"):
+    for name in OURS:
         sys.modules.pop(name, None)
 
 
@@ -458,10 +478,10 @@ class _Show:
 
     def __init__(self, exercise: Message, seconds: float) -> None:
         self._answers, self._prelude, self._seconds = exercise["answers"], exercise["prelude"], seconds
-        self._processes, self._headers = exercise["processes"], exercise["compiler"] and exercise["reference"]
+        self._processes, self._headers = exercise["processes"], exercise["reference"] if exercise["compiler"] else ""
         if self._processes:
             with self._programs():
-                pass  # the process that forks others is forked from this one before it has computed anything
+                pass
         self._bench = harness.Bench(exercise["checks"], exercise["reference"])
         self._public = exercise["public"]
 
@@ -511,17 +531,8 @@ class _Show:
         finally:
             linecache.cache.update(lines)
 
-    @contextlib.contextmanager
-    def _programs(self) -> Iterator[None]:
-        """Within the block, what answers start is warm."""
-        import warm
-
-        with contextlib.ExitStack() as stack:
-            if self._processes:
-                stack.enter_context(warm.processes())
-            if self._headers:
-                stack.enter_context(warm.headers(self._headers))
-            yield
+    def _programs(self) -> contextlib.AbstractContextManager[None]:
+        return _warm(self._processes, self._headers)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What makes many answers cheap: processes that have imported torch already, and C++ headers that are parsed.
 
-Both are stand-ins for what costs every learner a few seconds once and a matrix of many answers minutes. The matrix
-shows the public checks of the reference without them, so that its time is a learner's. In a box this file lies beside
-the runner; all that it starts ends with the exercise.
+Both are stand-ins for what costs every learner a few seconds once, and a class, or a matrix of many answers, minutes.
+The matrix shows the public checks of the reference without them, so that its time is a learner's. In a box this file
+lies beside the runner; all that it starts ends with the exercise.
 """
 
 from __future__ import annotations
@@ -168,6 +168,8 @@ def _become(pipe: int, words: list[str], environment: dict[str, str], folder: st
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    for name in ("runner", "harness", "warm"):
+        sys.modules.pop(name, None)
     code = 1
     try:
         if words[0] == "-m":

@@ -456,3 +456,31 @@ def attacked() -> dict[str, dict[str, Any]]:
 def test_with_torch(name: str, attacked: dict[str, dict[str, Any]]) -> None:
     _, state, outcomes = ATTACKS[name]
     assert (attacked[name]["state"], list(states(attacked[name]).values())) == (state, outcomes)
+
+
+# Processes that checks start.
+
+STARTING = """
+import json, os, pathlib, sys
+from torchbook.practice import ranks
+
+def test_program(program):
+    path = pathlib.Path("program.py")
+    path.write_text("import json, sys\\n" + program, encoding="utf-8")
+    with ranks.started([[sys.executable, str(path)]], [ranks.on_loopback()], pathlib.Path.cwd()) as (process,):
+        assert process.wait(60) == 0
+    shown = pathlib.Path("shown.json").read_text()
+    assert not shown, shown
+
+def test_hidden_one(program):
+    assert program is not None
+"""
+
+
+def test_a_program_that_checks_start_is_warm_and_finds_nothing_of_ours() -> None:
+    ours = "[name for name in sys.modules if name in ('runner', 'harness', 'warm')]"
+    held = "sorted({type(o).__name__ for o in gc.get_objects() if isinstance(o, dict) and 'test_hidden_one' in o})"
+    program = f"import gc\njson.dump([{ours}, {held}, 'torchbook.practice.ranks' in sys.modules], open('shown.json', 'w'))"
+    part = exercise(STARTING, f"program = {program!r}\n", {}, processes=True, seconds=60.0)
+    result = alone(part, f"program = {program!r}\n")
+    assert result["outcomes"][0]["message"].startswith("[[], [], true]"), result
