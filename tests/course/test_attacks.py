@@ -480,7 +480,9 @@ def test_hidden_one(program):
 def test_a_program_that_checks_start_is_warm_and_finds_nothing_of_ours() -> None:
     ours = "[name for name in sys.modules if name in ('runner', 'harness', 'warm')]"
     held = "sorted({type(o).__name__ for o in gc.get_objects() if isinstance(o, dict) and 'test_hidden_one' in o})"
-    program = f"import gc\njson.dump([{ours}, {held}, 'torchbook.practice.ranks' in sys.modules], open('shown.json', 'w'))"
+    program = (
+        f"import gc\njson.dump([{ours}, {held}, 'torchbook.practice.ranks' in sys.modules], open('shown.json', 'w'))"
+    )
     part = exercise(STARTING, f"program = {program!r}\n", {}, processes=True, seconds=60.0)
     result = alone(part, f"program = {program!r}\n")
     assert result["outcomes"][0]["message"].startswith("[[], [], true]"), result
