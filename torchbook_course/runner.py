@@ -54,6 +54,8 @@ ANSWER, OTHERS = "<your answer>", "<your other cells>"
 OURS = "runner", "harness", "warm"  # modules of the box that are none of the student's business
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
+# What imports torch's compiler when it is first used, seconds in each process; even an optimizer's constructor does.
+_COMPILERS = re.compile(r"\b(?:optim|compile|checkpoint|export|fx|_?dynamo)\b")
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 Message = dict[str, Any]
@@ -107,6 +109,8 @@ def _preload(exercises: list[Message]) -> None:
     for exercise in exercises:
         if exercise.get("processes"):
             names |= set(_TORCHS.findall(exercise["checks"]))  # also those of the programs in them, which are forked
+    if any(_COMPILERS.search(source) for source in sources):
+        names.add("torch._dynamo")
     for name in sorted(names):
         with contextlib.suppress(Exception):  # the check will say so
             importlib.import_module(name)

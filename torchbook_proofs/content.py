@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
+import site
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -53,10 +54,15 @@ def _of_file(file: Path, stamp: tuple[int, int, int]) -> bytes:
 
 @cache
 def installed() -> str:
-    """sha256 of the names and versions of all installed packages, and of Python's own version."""
+    """sha256 of the names and versions of all installed packages, and of Python's own version.
+
+    `sys.path` is not asked: setuptools, once imported, adds a folder of packages of its own.
+    """
+    own = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    folders = dict.fromkeys([*site.getsitepackages(), *own])
     packages = {
         f"{distribution.metadata['Name']}=={distribution.version}"
-        for distribution in importlib.metadata.distributions()
+        for distribution in importlib.metadata.distributions(path=list(folders))
     }
     lines = [sys.version, sys.platform, *sorted(packages)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -265,7 +265,7 @@ def test_files_of_the_host_cannot_be_wiped(tmp_path: Path) -> None:
     victims = [tmp_path / "keep", Path(tempfile.gettempdir()) / f"keep-{os.getpid()}"]
     for victim in victims:
         victim.write_text("here")
-    folders = [str(tmp_path), tempfile.gettempdir(), str(Path.home()), sys.prefix, "/"]
+    folders = [str(tmp_path), tempfile.gettempdir(), str(Path.home()), "/"]
     wipe = f"import shutil\nfor folder in {folders}:\n    shutil.rmtree(folder, ignore_errors=True)\n"
     try:
         assert states(graded(f"{wipe}{REFERENCE}", seconds=120.0)) == PASSED

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import site
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,3 +74,17 @@ def test_a_digest_is_the_same_elsewhere(folder: Path, tmp_path: Path) -> None:
 
 def test_packages_and_processor_have_a_digest() -> None:
     assert len(installed()) == len(processor()) == 64
+
+
+def test_a_package_counts_where_packages_are_installed_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "extra-1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: extra\nVersion: 1.0\n")
+    before = installed.__wrapped__()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    assert installed.__wrapped__() == before
+    folders = [*site.getsitepackages(), str(tmp_path)]
+    monkeypatch.setattr(site, "getsitepackages", lambda: folders)
+    assert installed.__wrapped__() != before
