@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ from tests.browser import PATIENCE as PATIENCE
 from tests.browser import SLACK as SLACK
 
 pytest_plugins = ["tests.kept"]
+
+# With torch there are half a million objects. Looking for garbage among them after every 700 new ones, as Python does
+# by itself, takes a tenth of the processor's time of all tests.
+gc.set_threshold(50_000, 20, 50)
 
 # All exercises are checked in one process, and modules of other rooms import triton, torchvision's for one, as soon as
 # they are collected: its interpreter is chosen before any of them.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import jupytext
 import nbformat
 import pydantic
 import yaml
@@ -17,6 +19,7 @@ from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
 
 from torchbook import front_matter
 from torchbook.front_matter import FrontMatter, FrontMatterError
+from torchbook_proofs import Key, Store, digest
 
 TOC = "_toc.yml"
 _CELL_FENCE = re.compile(r"^`{3,}\{code-cell\}")
@@ -24,6 +27,7 @@ LANGUAGE = "python"
 PARAMETERS = ("DEVICE", "FAST", "SEED")
 EXECUTED = "executed"  # folder of what the book's runs gave
 GPU_ONLY = "gpu-only"  # tag of a cell that the CPU lane leaves out
+_PARSED = "parsed"  # kind of proof: a text that is a chapter, and its cells
 
 
 class ChapterError(Exception):
@@ -117,7 +121,20 @@ class Chapter:
 
     @cached_property
     def notebook(self) -> NotebookNode:
-        """The notebook, converted by jupytext: sources and tags, no outputs."""
+        """The notebook, converted by jupytext: sources and tags, no outputs. One that was well is kept (`_PARSED`)."""
+        store = Store.default()
+        key = Key(_PARSED, self.docname, {"text": hashlib.sha256(self.text.encode()).hexdigest(), **_parser()})
+        cells = store.get(key)
+        if cells is not None:
+            return nbformat.from_dict(cells)
+        notebook = self._parsed()
+        with suppress(OSError):  # where there is no place for it, it is parsed each time
+            store.put(key, notebook)
+        return notebook
+
+    def _parsed(self) -> NotebookNode:
+        import jupytext
+
         if self.front_matter.get("file_format") != "mystnb":
             raise ChapterError(f"{self.shown}:1: a chapter's front matter says `file_format: mystnb`")
         try:
@@ -179,6 +196,12 @@ class Chapter:
     def line_of(self, code_cell: int) -> int:
         """Line, from 1, of the fence that opens a code cell, counted from 0."""
         return self._code_lines[code_cell] if code_cell < len(self._code_lines) else 1
+
+
+@cache
+def _parser() -> dict[str, str]:
+    """What turns a text into cells, and looks whether they are as they must be."""
+    return {"press": digest(Path(__file__)), **{name: version(name) for name in ("jupytext", "nbformat")}}
 
 
 def pages(root: Path) -> list[Chapter]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -182,6 +183,7 @@ def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: P
     from torchbook_press import build
     from torchbook_press.run import Options
 
+    gc.disable()  # this process ends with the build
     code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience))
     if code == 0:
         code = build.html(root.resolve())

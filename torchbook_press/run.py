@@ -13,20 +13,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import joblib
 import nbformat
 import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from torchbook_press.chapters import EXECUTED, Chapter
-from torchbook_press.execute import Failure, Job, Outcome, execute
 from torchbook_press.files import write
 from torchbook_press.kept import Runs
 from torchbook_press.key import changed, declared, observed, run_key
 from torchbook_proofs import Store
+
+if TYPE_CHECKING:  # what runs chapters is loaded when one runs
+    from torchbook_press.execute import Failure, Job, Outcome
 
 RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
 LACKS = "torchbook_lacks"  # in its place, why the chapter could not run on this machine
@@ -164,6 +165,8 @@ def _kept_run(chapter: Chapter, declared_parts: Mapping[str, str], store: Store)
 
 
 def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
+    from torchbook_press.execute import Job
+
     contract = chapter.contract
     return Job(
         docname=chapter.docname,
@@ -182,6 +185,10 @@ def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
 
 def _outcomes(jobs: list[Job], options: Options) -> Iterator[Outcome]:
     """Outcomes as they come, through joblib: loky here, or the workers of a Dask scheduler."""
+    import joblib
+
+    from torchbook_press.execute import execute
+
     with _backend(options):
         parallel = joblib.Parallel(n_jobs=_side_by_side(jobs, options), return_as="generator_unordered", batch_size=1)
         yield from parallel(joblib.delayed(execute)(job) for job in jobs)
@@ -192,6 +199,8 @@ def _side_by_side(jobs: list[Job], options: Options) -> int:
         return -1
     if options.jobs:
         return options.jobs
+    import joblib
+
     cores = joblib.cpu_count()
     count = max(1, min(len(jobs), cores // max(job.threads for job in jobs)))
     memory = sorted((job.memory_gb for job in jobs), reverse=True)
@@ -202,6 +211,8 @@ def _side_by_side(jobs: list[Job], options: Options) -> int:
 
 @contextmanager
 def _backend(options: Options) -> Iterator[None]:
+    import joblib
+
     if options.backend != "dask":
         with joblib.parallel_config(backend=options.backend):
             yield
@@ -217,6 +228,8 @@ def _backend(options: Options) -> Iterator[None]:
 
 
 def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, report: Report) -> None:
+    from torchbook_press.execute import Failure
+
     if outcome.lacks and os.environ.get(REQUIRE_COMPILER):
         outcome.failure, outcome.notebook = Failure(chapter.docname, 1, 0, outcome.lacks), None
     if outcome.failure or outcome.notebook is None:

@@ -80,9 +80,11 @@ def base(root: Path, code: Iterable[str] | None = None) -> str:
 
 def imported() -> tuple[str, ...]:
     """The files of what learners have that this process imported."""
-    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    package = torchbook.__name__
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == package]
+    files = {getattr(module, "__file__", None) for module in modules}
     paths = (Path(file).resolve() for file in files if file)
-    return tuple(sorted(path.relative_to(_LEARNERS).as_posix() for path in paths if path.is_relative_to(_LEARNERS)))
+    return tuple(sorted(path.relative_to(_LEARNERS).as_posix() for path in paths))
 
 
 def _sources(root: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import platform
 import site
 import sys
@@ -56,14 +55,12 @@ def _of_file(file: Path, stamp: tuple[int, int, int]) -> bytes:
 def installed() -> str:
     """sha256 of the names and versions of all installed packages, and of Python's own version.
 
-    `sys.path` is not asked: setuptools, once imported, adds a folder of packages of its own.
+    Both are in the names of the folders that installers lay out (`torch-2.9.0.dist-info`). `sys.path` is not asked:
+    setuptools, once imported, adds a folder of packages of its own.
     """
     own = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     folders = dict.fromkeys([*site.getsitepackages(), *own])
-    packages = {
-        f"{distribution.metadata['Name']}=={distribution.version}"
-        for distribution in importlib.metadata.distributions(path=list(folders))
-    }
+    packages = {path.name for folder in folders for path in Path(folder).glob("*.*-info")}
     lines = [sys.version, sys.platform, *sorted(packages)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

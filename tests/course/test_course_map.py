@@ -17,7 +17,7 @@ from torchbook.cli import app
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
 from torchbook_course.assignment import Assignment
-from torchbook_press.build import Work, html
+from torchbook_press.build import WarmBuilder, Work, html
 from torchbook_press.chapters import chapters
 from torchbook_press.run import RUN
 from torchbook_press.site.course_map import Hours, hours_of, week_of
@@ -110,6 +110,26 @@ def test_the_timeline_tells_outcomes_hours_and_weeks(book: Book) -> None:
     assert header == ["Chapter", "Hours", "Done in week", "What you can do then"]
     assert first == ["T01", "0.1 h", "1", "Counts."]
     assert [row[2] for row in (second, total)] == ["1", "1"]
+
+
+def test_a_map_is_read_again_when_what_it_shows_changes_and_only_then(
+    tmp_path: Path, repo: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHBOOK_EXERCISES", str(own))
+    book = small_book(tmp_path, repo)
+    chapter = book.chapter("t01", "word " * 10)
+    book.page("map", "# Map\n\n:::{course-map}\n:::\n")
+    build = WarmBuilder(Work(book.root), "")
+    doctree = build.work.doctrees / "book" / "map.doctree"
+
+    def built_with(words: int) -> tuple[str, int]:
+        chapter.write_text(chapter.read_text() + "word " * words)
+        build([])
+        return table_of(book, "map")[1][1], doctree.stat().st_mtime_ns
+
+    first, more, much = built_with(0), built_with(10), built_with(400)
+    assert more == first
+    assert (first[0], much[0]) == ("1 min", "3 min")
 
 
 @pytest.mark.parametrize(("hours", "pace", "week"), [(0, 6, 1), (6, 6, 1), (6.1, 6, 2), (40, 6, 7), (0.1 * 3, 0.3, 1)])

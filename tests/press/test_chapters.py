@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from nbformat import NotebookNode
 
-from torchbook_press.chapters import ChapterError, chapters, pages
+from torchbook_press.chapters import Chapter, ChapterError, chapters, pages
 
 from .conftest import Book, cell
 
@@ -111,3 +112,53 @@ def test_line_of_a_cell_is_its_fence(book: Book) -> None:
     (chapter,) = chapters(book.root)
     lines = path.read_text().splitlines()
     assert [lines[chapter.line_of(i) - 1][:14] for i in (0, 1)] == ["```{code-cell}"] * 2
+
+
+# A text that is a chapter is parsed once.
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are parsed from now on."""
+    texts: list[str] = []
+    parse = Chapter._parsed
+
+    def noted(chapter: Chapter) -> NotebookNode:
+        texts.append(chapter.text)
+        return parse(chapter)
+
+    monkeypatch.setattr(Chapter, "_parsed", noted)
+    return texts
+
+
+def read(book: Book) -> NotebookNode:
+    return Chapter(book.root, "book/one").notebook
+
+
+def test_what_was_parsed_is_kept(book: Book, parsed: list[str]) -> None:
+    book.chapter("one", "Prose.", cell("1 + 1", "varies"))
+    assert read(book) == read(book)
+    assert len(parsed) == 1
+
+
+def test_another_text_is_parsed(book: Book, parsed: list[str]) -> None:
+    for code in ("1 + 1", "1 + 2"):
+        book.chapter("one", cell(code))
+        assert read(book).cells[-1].source == code
+    assert len(parsed) == 2
+
+
+def test_another_parser_parses_again(book: Book, parsed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    book.chapter("one")
+    read(book)
+    monkeypatch.setattr("torchbook_press.chapters._parser", lambda: {"jupytext": "another"})
+    read(book)
+    assert len(parsed) == 2
+
+
+def test_a_text_that_is_no_chapter_is_complained_of_each_time(book: Book, parsed: list[str]) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace("SEED = 0", ""))
+    for _ in range(2):
+        assert "the parameters cell must set SEED" in complaint(book)
+    assert len(parsed) == 2

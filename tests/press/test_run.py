@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
+import joblib
 import nbformat
 import pytest
 from rich.console import Console
@@ -197,7 +198,7 @@ def test_chapters_with_the_longest_run_start_first(book: Book, monkeypatch: pyte
 def test_side_by_side_as_cores_threads_and_memory_allow(
     monkeypatch: pytest.MonkeyPatch, memory_gb: float, threads: int, count: int
 ) -> None:
-    monkeypatch.setattr(press.joblib, "cpu_count", lambda: 4)
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     jobs = [Job("x", "", {}, (), 60, memory_gb, threads) for _ in range(6)]
     assert press._side_by_side(jobs, Options()) == count
 

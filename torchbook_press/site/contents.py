@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.domains import Domain
 from sphinx.environment import BuildEnvironment
 
@@ -27,7 +28,7 @@ from torchbook_proofs import digest
 # Nothing of these is shown on another page than its own.
 _OF_ONE_PAGE = {
     *(("index", "entries"), ("math", "has_equations"), ("c", "root_symbol"), ("cpp", "root_symbol")),
-    *(("practice", "blocks"), ("practice", "lists"), ("practice", "readings")),
+    *(("practice", "blocks"), ("practice", "lists"), ("practice", "maps"), ("practice", "readings")),
 }
 
 
@@ -146,8 +147,14 @@ def _write(app: Sphinx, pagename: str, *_: object) -> None:
     _written.setdefault(app, set()).add(pagename)
 
 
+def _without_figure_numbers(app: Sphinx, config: Config) -> None:
+    """No figure of the book has a number; to count them Sphinx would load every page at every build."""
+    config["numfig"] = False
+
+
 def setup(app: Sphinx) -> None:
     app.add_domain(Contents)
+    app.connect("config-inited", _without_figure_numbers, priority=900)  # after Jupyter Book, which turns them on
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _note, priority=900)  # when sections have their numbers
     app.connect("html-page-context", _write)

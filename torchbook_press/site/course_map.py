@@ -10,12 +10,13 @@ from typing import NamedTuple
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from torchbook.practice.exercise import Exercise, ExerciseError
-from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.chapters import Chapter, ChapterError, chapters
 from torchbook_press.run import run_metadata
-from torchbook_press.site.exercises import listed
+from torchbook_press.site.exercises import listed, places_in
 from torchbook_press.site.stamp import link, reading_minutes, running_time
 from torchbook_press.site.tables import cell, table
 
@@ -65,10 +66,9 @@ class _Map(SphinxDirective):
 
     def rows(self, all_exercises: Sequence[Exercise]) -> Iterator[tuple[Chapter, Hours]]:
         """Each chapter of this edition, in the book's order, with what it takes."""
+        _shown(self.env)[self.env.docname] = _chapters_now(self.env)
         for chapter in chapters(Path(self.env.srcdir)):
             exercises = [exercise for exercise in all_exercises if exercise.contract.chapter == chapter.contract.id]
-            for path in (chapter.path, chapter.executed):
-                self.env.note_dependency(str(path))
             yield chapter, hours_of(chapter.text, run_metadata(chapter).get("seconds"), exercises)
 
 
@@ -115,6 +115,34 @@ class Timeline(_Map):
         return [opening, table(columns, rows), nodes.raw("", "</div>", format="html")]
 
 
+# Reading such a page again when, and only when, what it shows of a chapter is other than it was.
+
+
+def _shown(env: BuildEnvironment) -> dict[str, list[str]]:
+    """What each page with a map showed of the chapters when it was read."""
+    return places_in(env).maps
+
+
+def _chapters_now(env: BuildEnvironment) -> list[str]:
+    """What maps show of each chapter, beside its exercises: name, outcome, minutes to read, the time that it ran."""
+    now = []
+    for chapter in chapters(Path(env.srcdir)):
+        hours = hours_of(chapter.text, run_metadata(chapter).get("seconds"), ())
+        now.append(repr((chapter.docname, chapter.contract.title, chapter.contract.outcome, hours)))
+    return now
+
+
+def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    shown = _shown(env)
+    if not shown:
+        return []
+    try:
+        now = _chapters_now(env)
+    except ChapterError:
+        now = []  # the pages say it
+    return [docname for docname, before in shown.items() if before != now]
+
+
 def week_of(hours: float, pace: int) -> int:
     """The week in which the last of `hours` is spent, at `pace` hours a week; the first is 1."""
     return max(1, math.ceil(hours / pace - 1e-9))
@@ -128,3 +156,4 @@ def _week(hours: float, pace: int) -> nodes.Node:
 def setup(app: Sphinx) -> None:
     app.add_directive("course-map", CourseMap)
     app.add_directive("timeline", Timeline)
+    app.connect("env-get-outdated", _outdated)

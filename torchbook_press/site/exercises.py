@@ -85,8 +85,8 @@ class Places(Domain):
 
     name = "practice"
     label = "Exercises"
-    data_version = 3
-    initial_data: dict[str, Any] = {"blocks": {}, "lists": {}, "readings": {}}  # noqa: RUF012
+    data_version = 4
+    initial_data: dict[str, Any] = {"blocks": {}, "lists": {}, "maps": {}, "readings": {}}  # noqa: RUF012
 
     @property
     def blocks(self) -> dict[str, list[tuple[str, int]]]:
@@ -101,6 +101,12 @@ class Places(Domain):
         return lists
 
     @property
+    def maps(self) -> dict[str, list[str]]:
+        """What pages that say what chapters take showed of them when they were read, by page."""
+        maps: dict[str, list[str]] = self.data["maps"]
+        return maps
+
+    @property
     def readings(self) -> dict[str, list[tuple[int, str, Reading]]]:
         """Line, exercise and what to read, of each page with a self-test."""
         readings: dict[str, list[tuple[int, str, Reading]]] = self.data["readings"]
@@ -108,12 +114,14 @@ class Places(Domain):
 
     def clear_doc(self, docname: str) -> None:
         self.lists.pop(docname, None)
+        self.maps.pop(docname, None)
         self.readings.pop(docname, None)
         for exercise_id, places in list(self.blocks.items()):
             self.blocks[exercise_id] = [place for place in places if place[0] != docname]
 
     def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
         self.lists.update({name: otherdata["lists"][name] for name in docnames if name in otherdata["lists"]})
+        self.maps.update({name: otherdata["maps"][name] for name in docnames if name in otherdata["maps"]})
         self.readings.update({page: otherdata["readings"][page] for page in docnames if page in otherdata["readings"]})
         for exercise_id, places in otherdata["blocks"].items():
             mine = self.blocks.setdefault(exercise_id, [])
@@ -137,7 +145,8 @@ class Places(Domain):
         return ""
 
     def _sections(self, docname: str) -> set[str]:
-        return {name for node in self.env.get_doctree(docname).findall(nodes.section) for name in node["ids"]}
+        entries = self.env.tocs[docname].findall(nodes.reference)
+        return {entry["anchorname"].removeprefix("#") for entry in entries if "anchorname" in entry}
 
     def _complain_about_twice(self) -> None:
         for exercise_id, places in self.blocks.items():
@@ -155,7 +164,8 @@ class Places(Domain):
         return next((docname for docname, _ in self.blocks.get(exercise_id, [])), None)
 
 
-def _places(env: BuildEnvironment) -> Places:
+def places_in(env: BuildEnvironment) -> Places:
+    """The book's exercises and the pages that show or list them."""
     places = env.get_domain(Places.name)
     assert isinstance(places, Places)
     return places
@@ -174,7 +184,7 @@ class ExerciseBlock(SphinxDirective):
         for path in sorted(exercise.folder.iterdir()):
             if path.is_file() and path.name != "wrong.md":  # wrong answers and variants are on no page
                 self.env.note_dependency(str(path))
-        _places(self.env).blocks.setdefault(exercise.id, []).append((self.env.docname, self.lineno))
+        places_in(self.env).blocks.setdefault(exercise.id, []).append((self.env.docname, self.lineno))
         name = label(exercise.id)
         block = nodes.section("", ids=[name], names=[name], classes=["exercise"])
         block += nodes.title(heading(exercise), "", *self._inline(heading(exercise)))
@@ -244,7 +254,9 @@ class ExerciseBlock(SphinxDirective):
         content.append(_html('</strong><span class="known"></span></p><ul class="readings">'))
         for reading in topic.read:
             if reading.page:
-                _places(self.env).readings.setdefault(self.env.docname, []).append((self.lineno, exercise.id, reading))
+                places_in(self.env).readings.setdefault(self.env.docname, []).append(
+                    (self.lineno, exercise.id, reading)
+                )
             link = _read("", "", *self._inline(reading.title), reading=reading)
             content += [_html("<li>"), nodes.paragraph("", "", link), _html("</li>")]
         return [*content, _html("</ul></li>")]
@@ -359,7 +371,7 @@ def listed(env: BuildEnvironment) -> list[Exercise]:
         ExerciseError: one of them is malformed, or there is no such folder.
     """
     folders = _folders()
-    _places(env).lists[env.docname] = folders
+    places_in(env).lists[env.docname] = folders
     for folder in folders:
         env.note_dependency(f"{folder}/exercise.md")
     return [exercise for exercise in shelf.shelf().values() if exercise.contract.audience == "everyone"]
@@ -402,7 +414,7 @@ def _resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             address += f"#{reading.section}"
         place.replace_self(nodes.reference("", "", *place.children, internal=bool(reading.page), refuri=address))
     for node in list(doctree.findall(_link)):
-        page = _places(app.env).page_of(node["exercise"])
+        page = places_in(app.env).page_of(node["exercise"])
         text = nodes.literal("", node["exercise"])
         if page is None:
             node.replace_self(text)
@@ -417,7 +429,7 @@ def _lists_again(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
         folders = _folders()
     except ExerciseError:
         folders = []  # the pages say it
-    return [docname for docname, former in _places(env).lists.items() if former != folders]
+    return [docname for docname, former in places_in(env).lists.items() if former != folders]
 
 
 def setup(app: Sphinx) -> None:

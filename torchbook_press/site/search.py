@@ -209,8 +209,10 @@ def counts_of(page: list[Place]) -> list[Counts]:
     return [tuple(Counter(words(text)) for text in (place.title, place.text, _around(place, page))) for place in page]
 
 
-def _counts_in(html: str) -> list[Counts]:
-    return counts_of(places_of(html))
+def _indexed(html: str) -> tuple[list[Place], list[Counts]]:
+    """The places of a page, and the counts of their words."""
+    page = places_of(html)
+    return page, counts_of(page)
 
 
 def index_of(pages: Mapping[str, list[Place]], counts: Mapping[str, list[Counts]] | None = None) -> dict[str, Any]:
@@ -277,11 +279,11 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
         return
     out = Path(app.outdir)
     built = pages_of(app)
-    places, counts = built.each(places_of), built.each(_counts_in)
-    names = [name for name in sorted(app.env.found_docs) if f"{name}.html" in places]
-    pages = {name: places[f"{name}.html"] for name in names}
+    indexed = built.each(_indexed)
+    names = [name for name in sorted(app.env.found_docs) if f"{name}.html" in indexed]
+    pages = {name: indexed[f"{name}.html"][0] for name in names}
     edition = write_texts(out / TEXTS, pages)
-    index = index_of(pages, {name: counts[f"{name}.html"] for name in names})
+    index = index_of(pages, {name: indexed[f"{name}.html"][1] for name in names})
     text = json.dumps({"edition": edition, **index}, separators=(",", ":"), ensure_ascii=False)
     (out / INDEX).write_text(f"{_ENGLISH.js_stemmer_code}\nconst bookIndex = {text};\n", encoding="utf-8")
 
