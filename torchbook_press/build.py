@@ -90,6 +90,19 @@ def html(root: Path) -> int:
         return code
 
 
+def hindrance(root: Path) -> str:
+    """Why the built site is not to be printed, packed or handed on: "" where it is what the book as it is gives."""
+    work = Work(root)
+    stamp = Stamp.load(work.stamp)
+    if not (work.site / "index.html").is_file():
+        return "_build/html/index.html:1: missing; build the book first: make book"
+    if stamp is None or stamp.site != digest(work.site):
+        return "_build/html: not what a build that succeeded left there; build the book again: make book"
+    if stamp.inputs != success.inputs(root, stamp.read):
+        return "_build/html: the book has changed since it was built; build it again: make book"
+    return ""
+
+
 def _can_go_on(work: Work, stamp: Stamp | None) -> bool:
     """Whether the last build succeeded, nothing else touched what it left, and Sphinx can follow what changed since."""
     return (

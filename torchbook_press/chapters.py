@@ -19,6 +19,8 @@ from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
 
 from torchbook import front_matter
 from torchbook.front_matter import FrontMatter, FrontMatterError
+from torchbook_press import errors
+from torchbook_press.errors import GPU_ONLY
 from torchbook_proofs import Key, Store, digest
 
 TOC = "_toc.yml"
@@ -26,7 +28,6 @@ _CELL_FENCE = re.compile(r"^`{3,}\{code-cell\}")
 LANGUAGE = "python"
 PARAMETERS = ("DEVICE", "FAST", "SEED")
 EXECUTED = "executed"  # folder of what the book's runs gave
-GPU_ONLY = "gpu-only"  # tag of a cell that the CPU lane leaves out
 _PARSED = "parsed"  # kind of proof: a text that is a chapter, and its cells
 
 
@@ -47,7 +48,7 @@ class Contract(pydantic.BaseModel):
     id: str = pydantic.Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     outcome: str
-    needs: tuple[Literal["cpu", "gpu", "processes", "compiler"], ...] = ("cpu",)
+    needs: tuple[Literal["cpu", "gpu", "processes", "compiler", "network"], ...] = ("cpu",)
     minutes: float = pydantic.Field(gt=0)
     memory_gb: float = pydantic.Field(gt=0)
     threads: int = pydantic.Field(default=1, ge=1)
@@ -148,6 +149,7 @@ class Chapter:
             )
         self._check_swallowed(nb)
         self._check_parameters(nb)
+        self._check_errors(nb)
         return nbformat.from_dict(nb)
 
     def _check_swallowed(self, nb: NotebookNode) -> None:
@@ -169,6 +171,12 @@ class Chapter:
         missing = [name for name in PARAMETERS if f"{name} =" not in tagged[0].source]
         if missing:
             raise ChapterError(f"{self.shown}:{self.line_of(0)}: the parameters cell must set {', '.join(missing)}")
+
+    def _check_errors(self, nb: NotebookNode) -> None:
+        for number, cell in enumerate(c for c in nb.cells if c.cell_type == "code"):
+            problem = errors.unnamed(cell)
+            if problem:
+                raise ChapterError(f"{self.shown}:{self.line_of(number)}: cell {number + 1}: {problem}")
 
     @property
     def code(self) -> list[str]:
@@ -201,7 +209,8 @@ class Chapter:
 @cache
 def _parser() -> dict[str, str]:
     """What turns a text into cells, and looks whether they are as they must be."""
-    return {"press": digest(Path(__file__)), **{name: version(name) for name in ("jupytext", "nbformat")}}
+    press = digest(Path(__file__), Path(errors.__file__))
+    return {"press": press, **{name: version(name) for name in ("jupytext", "nbformat")}}
 
 
 def pages(root: Path) -> list[Chapter]:

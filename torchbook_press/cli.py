@@ -54,6 +54,7 @@ def run(
     backend: Backend = "loky",
     scheduler: Scheduler = "",
     patience: Patience = 1.0,
+    twice: Annotated[bool, typer.Option("--twice", help="Then run them again: untagged cells give the same.")] = False,
 ) -> None:
     """Run the chapters whose code, package, versions or data changed since their last run."""
     if lane not in ("cpu", "gpu"):
@@ -63,7 +64,24 @@ def run(
     from torchbook_press.run import Options
 
     options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience)
-    raise typer.Exit(_run(root, tuple(names or ()), options))
+    code = _run(root, tuple(names or ()), options)
+    raise typer.Exit(_run_again(root, tuple(names or ()), options) if twice and not code else code)
+
+
+def _run_again(root: Path, names: tuple[str, ...], options: object) -> int:
+    from torchbook_press import twice
+    from torchbook_press.chapters import ChapterError, chapters
+    from torchbook_press.run import Options, RunError
+
+    assert isinstance(options, Options)
+    try:
+        report, lines = twice.run(chapters(root.resolve(), names), options, console)
+    except (ChapterError, RunError) as error:
+        return _complain(error)
+    for line in [*map(str, report.failed), *lines]:
+        errors.print(f"[red]error[/red] {escape(line)}", highlight=False, soft_wrap=True)
+    console.print(f"{len(report.ran)} ran twice, {len(lines)} cells differ, {len(report.failed)} failed")
+    return 1 if lines or report.failed else 0
 
 
 def _run(root: Path, names: tuple[str, ...], options: object) -> int:
@@ -75,8 +93,7 @@ def _run(root: Path, names: tuple[str, ...], options: object) -> int:
         selection = chapters(root.resolve(), names)
         report = press.run(selection, options, console)
     except (ChapterError, press.RunError) as error:
-        errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
-        return 2
+        return _complain(error)
     for failure in report.failed:
         errors.print(f"[red]error[/red] {failure}", highlight=False, soft_wrap=True)
     for name, why in report.lacking.items():

@@ -6,11 +6,12 @@ import json
 import os
 import platform
 import re
+import secrets
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,14 +28,16 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
 
 from torchbook import data, runtime
-from torchbook_press import bundles, reads
-from torchbook_press.chapters import GPU_ONLY
+from torchbook_press import bundles, errors, reads
+from torchbook_press.errors import GPU_ONLY
 from torchbook_press.normal import BANNER_TAG, normalise
+from torchbook_press.world import World
 
 _GB = 1e9
 _LOOK_EVERY = 0.2  # seconds between looks at the kernel, at least
 _LONGEST_REST = 2.0  # seconds; a look at many children takes the machine long, and rests ten times as long
 _LONGEST_REASON = 300
+MOST_OUTPUT = 5_000_000  # characters that one cell may write
 _MEMORY_TAG = "torchbook-device-memory"
 # The last thing that a kernel beside the CPU lane is asked.
 _MEMORY_CELL = """\
@@ -77,6 +80,7 @@ class Job:
     needs: tuple[str, ...] = ("cpu",)
     data: tuple[str, ...] = ()
     lane: str = "cpu"
+    protected: tuple[str, ...] = ()  # folders in which it may not write
     progress: str | None = None  # file that is told the running cell; only used where it can be written
     python: str = ""  # interpreter of another environment that runs it
     variables: tuple[tuple[str, str], ...] = ()  # of the environment, beside those that every kernel gets
@@ -114,9 +118,10 @@ class Outcome:
 class Watch(threading.Thread):
     """Looks at a kernel and its children until `stop`; kills them when they pass the time or memory they promised."""
 
-    def __init__(self, job: Job, on_cell: Callable[[int], None]) -> None:
+    def __init__(self, job: Job, on_cell: Callable[[int], None], world: World | None = None) -> None:
         super().__init__(daemon=True, name=f"watch-{job.docname}")
         self.job = job
+        self.world = world
         self.on_cell = on_cell
         self.peak = 0.0
         self.verdict = ""
@@ -147,17 +152,26 @@ class Watch(threading.Thread):
 
     def _look(self) -> None:
         assert self._kernel is not None
-        used = self._kernel.memory_info().rss + sum(_private(child) for child in self._kernel.children(recursive=True))
+        used = self._kernel.memory_info().rss + sum(_private(process) for process in self._others())
         self.peak = max(self.peak, used / _GB)
         if self.peak > self.job.memory_gb:
-            self._end(f"used {self.peak:.1f} GB, more than its memory_gb: {self.job.memory_gb:g}")
+            self.end(f"used {self.peak:.1f} GB, more than its memory_gb: {self.job.memory_gb:g}")
         elif time.monotonic() - self.started > self.job.seconds:
-            self._end(f"ran longer than its minutes: {self.job.seconds / 60:g}")
+            self.end(f"ran longer than its minutes: {self.job.seconds / 60:g}")
 
-    def _end(self, verdict: str) -> None:
+    def _others(self) -> list[psutil.Process]:
+        """The kernel's children, theirs, and all that carry its mark, whoever their parent is now."""
+        assert self._kernel is not None
+        found = {process.pid: process for process in self._kernel.children(recursive=True)}
+        found |= {process.pid: process for process in (self.world.processes() if self.world else ())}
+        found.pop(self._kernel.pid, None)
+        return list(found.values())
+
+    def end(self, verdict: str) -> None:
+        """End the kernel and all that it started."""
         assert self._kernel is not None
         self.verdict = self.verdict or verdict
-        for process in [*self._kernel.children(recursive=True), self._kernel]:
+        for process in [*self._others(), self._kernel]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
 
@@ -178,6 +192,7 @@ class Kernel:
     variables: dict[str, str]
     stderr: Path
     log: Path  # of what it reads
+    world: World | None = None  # a learner's kernel has none
     specs: Path | None = None  # folder in which Jupyter finds another environment's Python
 
 
@@ -210,6 +225,7 @@ class _Client(PapermillNotebookClient):
         self.watch = watch
         self.specs = specs
         self.started = 0  # of the chapter's own code cells
+        self.written = 0  # characters of output, by the running cell
 
     def create_kernel_manager(self) -> KernelManager:
         manager = super().create_kernel_manager()
@@ -225,7 +241,18 @@ class _Client(PapermillNotebookClient):
         finally:
             self.watch.stop()
 
+    def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> Any:
+        """Take a message of the kernel; a cell that writes without end is ended, before its outputs fill the memory."""
+        if self.watch.verdict:
+            return None
+        self.written += _characters(msg["content"])
+        if self.written > MOST_OUTPUT:
+            self.watch.end(f"its output is more than {MOST_OUTPUT / 1e6:g} MB: show less")
+            return None
+        return super().process_message(msg, cell, cell_index)
+
     def _on_cell(self, cell: NotebookNode, cell_index: int) -> None:
+        self.written = 0
         if cell.cell_type == "code":
             self.started += not _NOT_THE_CHAPTER_S & set(cell.metadata.get("tags", []))
             self.watch.code_cell = max(0, self.started - 1)
@@ -233,6 +260,10 @@ class _Client(PapermillNotebookClient):
 
 
 papermill_engines.register("press", PressEngine)
+
+
+def _characters(content: Mapping[str, Any]) -> int:
+    return len(content.get("text", "")) + sum(len(str(value)) for value in content.get("data", {}).values())
 
 
 def _lacks(job: Job) -> str:
@@ -251,12 +282,12 @@ def execute(job: Job) -> Outcome:
     nb = nbformat.reads(job.notebook, as_version=4)
     if job.lane != "cpu":
         nb.cells.append(nbformat.v4.new_code_cell(_MEMORY_CELL, metadata={"tags": [_MEMORY_TAG]}))
-    watch = Watch(job, _teller(job, len(job.lines)))
     failure = None
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="torchbook-") as folder:
         output = Path(folder, "ran.ipynb")
         kernel = _kernel(job, Path(folder))
+        watch = Watch(job, _teller(job, len(job.lines)), kernel.world)
         stderr = kernel.stderr
         try:
             papermill.execute_notebook(
@@ -271,14 +302,20 @@ def execute(job: Job) -> Outcome:
                 kernel=kernel,
             )
         except papermill.PapermillExecutionError:
-            failure = _unexpected_error(job, nbformat.read(output, 4))
+            pass  # looked at below
         except (DeadKernelError, CellTimeoutError) as error:
             failure = _at(job, watch.code_cell, watch.verdict or f"the kernel died: {_last_words(stderr) or error}")
         except Exception as error:  # whatever the tools raise is this chapter's failure, not the whole run's
             failure = _at(job, watch.code_cell, watch.verdict or f"{type(error).__name__}: {_last_line(str(error))}")
         finally:
             watch.stop()
+            if kernel.world:
+                kernel.world.end()
         executed = nbformat.read(output, 4) if output.is_file() else None
+        if watch.verdict:
+            failure = failure or _at(job, watch.code_cell, watch.verdict)
+        if executed and not failure:
+            failure = _unexpected_error(job, executed)
         parts = [] if job.lane == SHIPPED else reads.names(kernel.log)
         device_bytes = _take_memory_cell(executed) if executed else 0
     return Outcome(
@@ -348,35 +385,41 @@ def _kernel(job: Job, folder: Path) -> Kernel:
     work.mkdir()
     # A learner's kernel is another environment's, under the usual name.
     specs = _specs(job.python or sys.executable, folder) if job.lane == SHIPPED else None
-    variables, log = _variables(job, folder), folder / "reads.txt"
-    if job.lane != SHIPPED:
-        variables |= reads.variables(log, variables)
-    return Kernel(work, variables, folder / "kernel-stderr.txt", log, specs)
-
-
-def _variables(job: Job, folder: Path) -> dict[str, str]:
-    """The kernel's environment. Waiting threads sleep, so that two kernels on few cores don't fight.
-
-    The programs of the kernel's Python (ninja, torchrun) come first on the PATH, as in an activated environment. A
-    published notebook gets nothing that a learner's kernel has not, but a progress of its own.
-    """
-    python = job.python or sys.executable
-    path = os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)])
-    inherited = {name: value for name, value in os.environ.items() if job.lane != SHIPPED or name not in _OURS}
-    common = {**inherited, "PATH": path, "PYTHONFAULTHANDLER": "1"}
+    log = folder / "reads.txt"
     if job.lane == SHIPPED:
-        own = {"TORCHBOOK_PROGRESS": str(folder / "progress.json")}
-    else:
-        own = {
-            "OMP_NUM_THREADS": str(job.threads),
-            "MKL_NUM_THREADS": str(job.threads),
-            "OMP_WAIT_POLICY": "PASSIVE",
-            "TORCHBOOK_PRESS": "1",
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-            "PYTHONHASHSEED": "0",
-            "PYTHONWARNINGS": WARNINGS,
-        }
-    return {**common, **own, **dict(job.variables)}
+        return Kernel(work, _learners_variables(job, folder), folder / "kernel-stderr.txt", log, specs=specs)
+    world = World(folder, secrets.token_hex(16), job.protected, "network" in job.needs)
+    variables = world.variables(os.environ) | _variables(job)
+    variables |= reads.variables(log, variables)
+    return Kernel(work, variables, folder / "kernel-stderr.txt", log, world)
+
+
+def _variables(job: Job) -> dict[str, str]:
+    """What a chapter's kernel gets beside its world. Waiting threads sleep: two kernels on few cores don't fight."""
+    return {
+        "PATH": _path(job),
+        "PYTHONFAULTHANDLER": "1",
+        "OMP_NUM_THREADS": str(job.threads),
+        "MKL_NUM_THREADS": str(job.threads),
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "TORCHBOOK_PRESS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONWARNINGS": WARNINGS,
+        **dict(job.variables),
+    }
+
+
+def _learners_variables(job: Job, folder: Path) -> dict[str, str]:
+    """A published notebook gets nothing that a learner's kernel has not, but a progress of its own."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _OURS}
+    own = {"PATH": _path(job), "PYTHONFAULTHANDLER": "1", "TORCHBOOK_PROGRESS": str(folder / "progress.json")}
+    return {**inherited, **own, **dict(job.variables)}
+
+
+def _path(job: Job) -> str:
+    """The programs of the kernel's Python (ninja, torchrun) come first, as in an activated environment."""
+    python = job.python or sys.executable
+    return os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)])
 
 
 def _specs(python: str, folder: Path) -> Path:
@@ -393,17 +436,15 @@ def _specs(python: str, folder: Path) -> Path:
 
 
 def _unexpected_error(job: Job, nb: NotebookNode) -> Failure | None:
-    """The first cell that raised without being tagged `raises-exception`, which papermill does not look at."""
+    """The first cell that ended otherwise than its source says."""
     index = -1
     for cell in nb.cells:
-        tags = cell.metadata.get("tags", [])
-        if cell.cell_type != "code" or _NOT_THE_CHAPTER_S & set(tags):
+        if cell.cell_type != "code" or _NOT_THE_CHAPTER_S & set(cell.metadata.get("tags", [])):
             continue
         index += 1
-        errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
-        if errors and "raises-exception" not in tags:
-            message = " ".join(f"{errors[0].ename}: {errors[0].evalue}".split())
-            return _at(job, index, message[:_LONGEST_REASON])
+        problem = errors.complaint(cell, cell)
+        if problem:
+            return _at(job, index, problem[:_LONGEST_REASON])
     return None
 
 

@@ -43,12 +43,12 @@ def variables(log: Path, inherited: Mapping[str, str]) -> dict[str, str]:
     return {
         "PYTHONPATH": os.pathsep.join([str(HOOK), *([path] if path else [])]),
         "TORCHBOOK_READS": str(log),
-        "TORCHBOOK_READS_UNDER": os.pathsep.join(str(root) for root in _roots()),
+        "TORCHBOOK_READS_UNDER": os.pathsep.join(str(root) for root in roots()),
     }
 
 
-def _roots() -> list[Path]:
-    """The folders below which reads count, by each name that they may be opened by."""
+def roots() -> list[Path]:
+    """The folders of the package and the exercises, below which reads count, by each name that they may have."""
     folders = [PACKAGE, Path(torchbook.__file__).parent, *shelf.roots()]
     return list(dict.fromkeys(path for root in folders for path in (root.absolute(), root.resolve())))
 

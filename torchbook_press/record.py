@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from rich.console import Console
 
 from torchbook import runtime
-from torchbook_press import bundles
+from torchbook_press import bundles, seal
 from torchbook_press import run as press
 from torchbook_press.chapters import Chapter
 from torchbook_press.execute import versions as installed_versions
@@ -124,10 +124,10 @@ def _up_to_date(chapter: Chapter, lane: Path, options: Options) -> bool:
 
 
 def _write(chapter: Chapter, folder: Path, lane: Path, name: str, report: Recorded) -> None:
-    executed = nbformat.read(chapter.executed, as_version=4)
+    executed = seal.read(chapter.executed)
     nb = distil(chapter, executed, name)
     path = lane / f"{chapter.contract.id}.ipynb"
-    text = nbformat.writes(nb) + "\n"
+    text = seal.sealed(nb) + "\n"
     try:
         check_size(folder, path, text, nb)
     except RecordingError as error:

@@ -14,6 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import torchbook
+from torchbook_press import seal
 from torchbook_press.chapters import GPU_ONLY, Chapter
 from torchbook_press.run import RUN
 
@@ -49,7 +50,7 @@ class Recording:
     @cached_property
     def notebook(self) -> NotebookNode:
         try:
-            nb = nbformat.read(self.path, as_version=4)
+            nb = seal.read(self.path)
             if {"name", "chapter", "agree"} <= nb.metadata.get(MARK, {}).keys() and RUN in nb.metadata:
                 return nb
             problem = "it is no recording"
@@ -157,7 +158,7 @@ def marked_numbers(nb: NotebookNode) -> dict[str, dict[str, Any]]:
 def agreements(chapter: Chapter, recordings: Sequence[Recording]) -> list[Agreement]:
     """What can be compared: the same code on the same data, at the same sizes, from the same seed."""
     try:
-        executed = nbformat.read(chapter.executed, as_version=4)
+        executed = seal.read(chapter.executed)
     except (OSError, ValueError, nbformat.ValidationError):
         return []
     numbers = marked_numbers(executed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import json
 import os
 import subprocess
@@ -20,15 +21,18 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from torchbook_press import seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import write
 from torchbook_press.kept import Runs
 from torchbook_press.key import changed, declared, observed, run_key
+from torchbook_press.reads import roots as protected
 from torchbook_proofs import Store
 
 if TYPE_CHECKING:  # what runs chapters is loaded when one runs
     from torchbook_press.execute import Failure, Job, Outcome
 
+_ROOM = 1_000_000  # bytes that must be free where chapters' outputs go
 RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
 LACKS = "torchbook_lacks"  # in its place, why the chapter could not run on this machine
 REQUIRE_COMPILER = "TORCHBOOK_REQUIRE_COMPILER"  # set where a chapter that cannot run is an error
@@ -85,21 +89,13 @@ class Report:
 
 
 def run_metadata(chapter: Chapter) -> dict[str, Any]:
-    """The run metadata of a chapter's executed notebook; empty when there is none that can be read."""
-    return dict(_metadata(chapter).get(RUN, {}))
+    """The run metadata of a chapter's executed notebook; empty when there is none whose seal holds."""
+    return dict(seal.metadata(chapter.executed).get(RUN, {}))
 
 
 def lacks_of(chapter: Chapter) -> str:
     """Why the chapter could not run on this machine; "" when it did, or was never tried."""
-    return str(_metadata(chapter).get(LACKS, ""))
-
-
-def _metadata(chapter: Chapter) -> dict[str, Any]:
-    """Those of the executed notebook, without what nbformat's look at all of its cells would take."""
-    try:
-        return dict(json.loads(chapter.executed.read_text(encoding="utf-8"))["metadata"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+    return str(seal.metadata(chapter.executed).get(LACKS, ""))
 
 
 def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
@@ -123,6 +119,8 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
             report.reused.append(chapter.docname)
         else:
             stale.append(chapter)
+    for place in sorted({chapter.executed.parent for chapter in chapters}):
+        _check_writable(place)
     stale.sort(key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
     if not stale:
         return report
@@ -140,6 +138,19 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
                         Runs(store).keep(chapter, parts.declared, parts.observed, notebook)
                 finished(outcome)
     return report
+
+
+def _check_writable(folder: Path) -> None:
+    """Complain before chapters run for minutes, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"0" * _ROOM)
+    except OSError as error:
+        remedy = "free some space there" if error.errno == errno.ENOSPC else "make the folder writable"
+        raise RunError(
+            f"{folder}: what the chapters give cannot be written there ({error.strerror}): {remedy}"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -179,6 +190,7 @@ def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
         needs=contract.needs,
         data=contract.data,
         lane=options.lane,
+        protected=tuple(str(folder) for folder in dict.fromkeys((chapter.root.resolve(), *protected()))),
         progress=str(progress),
     )
 
@@ -243,7 +255,7 @@ def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, re
     if outcome.lacks:
         report.lacking[chapter.docname] = outcome.lacks
         nb.metadata[LACKS] = outcome.lacks
-        write(chapter.executed, nbformat.writes(nb))
+        seal.write(chapter.executed, nb)
         return
     nb.metadata[RUN] = {
         "key": run_key({**parts.declared, **parts.observed}),
@@ -261,7 +273,7 @@ def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, re
         **({} if options.lane == "cpu" else {"peak_device_gb": round(outcome.peak_device_gb, 2)}),
         **outcome.facts,
     }
-    write(chapter.executed, nbformat.writes(nb))
+    seal.write(chapter.executed, nb)
     failed_copy(chapter).unlink(missing_ok=True)
     report.ran[chapter.docname] = outcome.seconds
 

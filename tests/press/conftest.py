@@ -9,11 +9,17 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nbformat import NotebookNode
 from typer.testing import CliRunner, Result
 
 from torchbook.cli import app
+from torchbook_press import seal
+from torchbook_press.chapters import Chapter
+from torchbook_press.key import declared
+from torchbook_press.run import RUN, Options
 from torchbook_proofs.store import FOLDER as PROOFS
 
 FRONT = """\
@@ -48,10 +54,29 @@ sys.exit(build.html(Path(sys.argv[1])))
 """
 
 
-def cell(code: str, *tags: str) -> str:
-    """A code cell in MyST."""
-    head = f":tags: [{', '.join(tags)}]\n\n" if tags else ""
+def cell(code: str, *tags: str, raises: str = "") -> str:
+    """A code cell in MyST; `raises` names the error, as the cell's option does."""
+    tags = (*tags, "raises-exception") if raises else tags
+    head = f":tags: [{', '.join(tags)}]\n" if tags else ""
+    head += f":raises: {raises}\n" if raises else ""
+    head += "\n" if head else ""
     return f"\n```{{code-cell}} ipython3\n{head}{code}\n```\n"
+
+
+def as_if_it_ran(chapter: Chapter, nb: NotebookNode, **record: Any) -> None:
+    """Write a notebook as the press writes one of a run that holds.
+
+    Args:
+        chapter: the chapter, which did not run.
+        nb: what came of it.
+        record: what differs from a usual run.
+    """
+    options = Options()
+    usual = {"key": "k", "lane": "cpu", "device": "CPU", "threads": 1, "date": "2026-01-02", "seconds": 1.0}
+    usual |= {"commit": "", "data": {}, "versions": {"torch": "2", "python": "3"}, "peak_gb": 1.0, "observed": {}}
+    usual |= {"parameters": options.parameters, "declared": declared(chapter, options.parameters, options.lane)}
+    nb.metadata[RUN] = usual | record
+    seal.write(chapter.executed, nb)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from torchbook.cli import app
+from torchbook_press import seal
 from torchbook_press.chapters import chapters
 from torchbook_press.ship import comparison, drift, environment, inside, skips
 from torchbook_press.ship.drift import How, Wanted
@@ -85,8 +86,7 @@ def test_deprecations_that_end_no_run_count(book: Book, output: Any, message: st
     (chapter,) = chapters(book.root)
     done = nbformat.v4.new_notebook(cells=chapter.code_cells)
     done.cells[1].outputs = [output]
-    chapter.executed.parent.mkdir(parents=True)
-    nbformat.write(done, chapter.executed)
+    seal.write(chapter.executed, done)
     failure = inside.deprecated(chapter)
     assert str(failure or "") == (f"book/one.md:22: cell 2: {message}" if message else "")
 

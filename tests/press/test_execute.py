@@ -55,7 +55,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Outcome:
         cell("import os; os.listdir()"),
         cell('os.environ["OMP_NUM_THREADS"], os.environ["OMP_WAIT_POLICY"]'),
         cell("hog = bytearray(4 * 10**8); import time; time.sleep(0.5); del hog"),
-        cell("1 / 0", "raises-exception"),
+        cell("1 / 0", raises="ZeroDivisionError"),
         cell("'after'"),
     )
 

@@ -19,13 +19,12 @@ from typer.testing import CliRunner
 from torchbook.cli import app
 from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.execute import Failure
-from torchbook_press.run import RUN
 from torchbook_press.ship import comparison, launches
 from torchbook_press.ship.environment import Environment, ShipError, fingerprints, touched
 from torchbook_press.ship.launches import BINDER, How
 from torchbook_press.site import launch
 
-from .conftest import Book, cell
+from .conftest import Book, as_if_it_ran, cell
 
 HERE = Environment(Path(sys.prefix))  # no test installs anything: torchbook is there, and so its cell installs nothing
 
@@ -219,9 +218,7 @@ def test_the_book_s_environment_is_read_as_requirements(repo: Path) -> None:
 
 
 def measured(chapter: Chapter, peak: float) -> None:
-    done = nbformat.v4.new_notebook(metadata={RUN: {"peak_gb": peak}})
-    chapter.executed.parent.mkdir(parents=True)
-    nbformat.write(done, chapter.executed)
+    as_if_it_ran(chapter, nbformat.v4.new_notebook(), peak_gb=peak)
 
 
 @pytest.mark.parametrize(

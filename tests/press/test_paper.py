@@ -384,10 +384,11 @@ def test_without_a_site_it_says_what_to_do(tmp_path: Path, command: str) -> None
     (tmp_path / "_config.yml").write_text(CONFIG)
     (tmp_path / "_toc.yml").write_text(TOC)
     done = CliRunner().invoke(app, [command, "--root", str(tmp_path)])
-    assert (done.exit_code, "_build/html/book/index.html:1: missing; build the book first" in done.output) == (2, True)
+    assert (done.exit_code, "_build/html/index.html:1: missing; build the book first" in done.output) == (2, True)
 
 
 def test_without_a_browser_it_says_what_to_install(small: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchbook_press.build.hindrance", lambda root: "")
     monkeypatch.setattr(browsers, "find_chromium", lambda: None)
     done = CliRunner().invoke(app, ["pdf", "--root", str(small.root)])
     message = "no Chromium or Chrome on this machine: install one"

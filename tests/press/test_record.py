@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from torchbook import runtime
 from torchbook.cli import app
-from torchbook_press import record, recordings
+from torchbook_press import record, recordings, seal
 from torchbook_press import run as press
 from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.execute import Failure
@@ -67,8 +67,7 @@ def chapter(book: Book) -> Chapter:
 def keep(chapter: Chapter, outputs: dict[int, list[Any]], **run: Any) -> Recording:
     """A recording of the chapter as it is now."""
     path = chapter.root / "recordings" / record.slug(NAME) / f"{chapter.contract.id}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(record.distil(chapter, notebook(chapter, outputs, **run), NAME), path)
+    seal.write(path, record.distil(chapter, notebook(chapter, outputs, **run), NAME))
     return Recording(path)
 
 
@@ -145,9 +144,8 @@ def runner(monkeypatch: pytest.MonkeyPatch, seen: list[tuple[list[str], int]], f
             if chapter.contract.id == failing:
                 report.failed.append(Failure(chapter.docname, 20, 2, "no"))
                 continue
-            chapter.executed.parent.mkdir(parents=True, exist_ok=True)
             known = record.declared(chapter, options.parameters, options.lane)
-            nbformat.write(notebook(chapter, {2: text("new")}, declared=known, observed={}), chapter.executed)
+            seal.write(chapter.executed, notebook(chapter, {2: text("new")}, declared=known, observed={}))
             report.ran[chapter.docname] = 1.0
         return report
 
@@ -279,8 +277,7 @@ def test_lanes_must_agree_on_marked_numbers(
     chapter: Chapter, recorded: float, run: dict[str, Any], verdict: list[str]
 ) -> None:
     keep(chapter, {1: glued("loss", recorded, 0.01)}, **run)
-    chapter.executed.parent.mkdir(parents=True)
-    nbformat.write(notebook(chapter, {1: glued("loss", 0.5, 0.01)}), chapter.executed)
+    seal.write(chapter.executed, notebook(chapter, {1: glued("loss", 0.5, 0.01)}))
     assert finding_texts(chapter) == [f"book/one.md:1: {message}" for message in verdict]
 
 

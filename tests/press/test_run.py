@@ -158,15 +158,16 @@ if not done.exists():
     signal.pause()"""
 
 
-def test_a_killed_run_resumes(book: Book) -> None:
+def test_a_killed_run_resumes(book: Book, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Kill -9 while the second chapter runs: the next run keeps the first and runs the second alone."""
-    flag = book.root / "killed"
-    pid = f"int(open({str(book.root / 'pid')!r}).read())"
+    signs = tmp_path_factory.mktemp("signs")
+    flag = signs / "killed"
+    pid = f"int(open({str(signs / 'pid')!r}).read())"
     book.chapter("one", cell("1"), minutes=2)
     book.chapter("two", cell(_KILLER.format(first=str(book.executed("one")), flag=str(flag), pid=pid)), minutes=1)
     command = [sys.executable, "-m", "torchbook", "run", "--jobs", "2", "--root", str(book.root)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    (book.root / "pid").write_text(str(process.pid))
+    (signs / "pid").write_text(str(process.pid))
     assert process.wait(timeout=120) == -signal.SIGKILL
     resumed = run(book)
     assert (resumed.kept, list(resumed.ran), resumed.failed) == (["book/one"], ["book/two"], [])
@@ -203,11 +204,12 @@ def test_side_by_side_as_cores_threads_and_memory_allow(
     assert press._side_by_side(jobs, Options()) == count
 
 
-def test_two_chapters_run_at_the_same_time(book: Book) -> None:
+def test_two_chapters_run_at_the_same_time(book: Book, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Each waits for the other's sign: run one after the other, both would time out."""
     meet = "import pathlib, time\nhere, there = pathlib.Path({0!r}), pathlib.Path({1!r})\nhere.touch()\n"
     meet += "while not there.exists(): time.sleep(0.02)"
-    a, b = str(book.root / "a"), str(book.root / "b")
+    signs = tmp_path_factory.mktemp("signs")
+    a, b = str(signs / "a"), str(signs / "b")
     book.chapter("one", cell(meet.format(a, b)), minutes=0.5)
     book.chapter("two", cell(meet.format(b, a)), minutes=0.5)
     assert run(book, replace(THREADS, jobs=2)).failed == []

@@ -1,4 +1,5 @@
-"""Notes what a process reads of the book and imports, and what it asks about: see `torchbook_press.reads`.
+"""Notes what a process reads of the book and imports, and what it asks about: see `torchbook_press.reads`. Refuses what
+a chapter may not do: see `torchbook_press.world`.
 
 Python's `site` loads this file at the start of a chapter's kernel, and of every Python that the kernel starts, because
 PYTHONPATH begins with its folder. A process that would not load it is noted as unseen by the one that starts it.
@@ -56,6 +57,7 @@ def _watch() -> None:
         if deaf or (without and _may_be_python(text)):
             note("unseen", os.path.basename(text.split(" ", 1)[0]))
 
+    guards = _guards()
     actions = {
         "open": opened,
         "import": imported,
@@ -67,6 +69,9 @@ def _watch() -> None:
     }
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
+        guard = guards.get(event)
+        if guard:
+            guard(*arguments)  # type: ignore[operator]
         action = actions.get(event)
         if action:
             try:
@@ -93,6 +98,46 @@ def _watch() -> None:
         imported(name)
     sys.meta_path.insert(0, Asked)
     sys.addaudithook(hook)
+
+
+# Names of addresses that are this machine.
+_HERE = ("localhost", "127.", "::1", "0.0.0.0", "<broadcast>")
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+def _guards() -> "dict[str, object]":
+    """What refuses events, by event."""
+    roots = os.environ.get("TORCHBOOK_PROTECTED", "").split(os.pathsep)
+    protected = tuple(root + os.sep for root in roots if root)
+    own = os.path.dirname(os.environ.get("HOME", os.sep)) + os.sep
+    absolute, fspath = os.path.abspath, os.fsdecode
+
+    def write(*paths: object) -> None:
+        for path in paths:
+            if isinstance(path, str | bytes | os.PathLike):
+                name = absolute(fspath(path))
+                if name.startswith(protected) and not name.startswith(own) and "__pycache__" not in name:
+                    raise PermissionError(13, "a chapter writes in its own folder, not in the book's", name)
+
+    def opened(path: object, _mode: object, flags: int) -> None:
+        if flags & _WRITES:
+            write(path)
+
+    def connect(_socket: object, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) and address else "localhost"
+        if isinstance(host, str) and not host.startswith(_HERE) and host != os.uname().nodename:
+            message = f"a chapter that connects to {host} says so in its contract: needs: [network]"
+            raise PermissionError(13, message)
+
+    guards: dict[str, object] = {}
+    if protected:
+        first, second = (lambda path, *_: write(path)), (lambda _, path, *__: write(path))
+        guards |= {"open": opened, "os.rename": lambda old, new, *_: write(old, new)}
+        guards |= dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.truncate"), first)
+        guards |= dict.fromkeys(("os.link", "os.symlink"), second)
+    if os.environ.get("TORCHBOOK_NETWORK") == "":
+        guards |= {"socket.connect": connect, "socket.sendto": connect}
+    return guards
 
 
 def _may_be_python(command: str) -> bool:

@@ -31,6 +31,7 @@ def pdf(
     if paper not in ("A4", "Letter"):
         raise typer.BadParameter(f"{paper!r}; it is A4 or Letter", param_hint="--paper")
     with _complaining():
+        _demand_a_site(root)
         from torchbook_press.paper import pdf as press
         from torchbook_press.paper.book import load
         from torchbook_press.paper.browser import started
@@ -50,6 +51,7 @@ def epub(
 ) -> None:
     """Pack the built site as an EPUB for e-readers."""
     with _complaining():
+        _demand_a_site(root)
         from torchbook_press.paper import epub as press
         from torchbook_press.paper.book import load
         from torchbook_press.paper.browser import started
@@ -65,6 +67,15 @@ def _name(root: Path, suffix: str) -> Path:
     from torchbook_press.ship.bundle import name_of
 
     return root.resolve() / "_build" / f"{name_of(root.resolve())}.{suffix}"
+
+
+def _demand_a_site(root: Path) -> None:
+    from torchbook_press.build import hindrance
+    from torchbook_press.paper.book import PaperError
+
+    complaint = hindrance(root.resolve())
+    if complaint:
+        raise PaperError(complaint)
 
 
 def _say(path: Path, count: str, start: float) -> None:

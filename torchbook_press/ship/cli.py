@@ -81,11 +81,15 @@ def bundle(
     out: Annotated[Path | None, typer.Option(help="The zip; else _build/<name of the book>.zip.")] = None,
 ) -> None:
     """Pack the built site, the notebooks and the package into one zip that needs no network."""
+    from torchbook_press.build import hindrance
     from torchbook_press.ship import bundle as press
-    from torchbook_press.ship.environment import SOURCE
+    from torchbook_press.ship.environment import SOURCE, ShipError
 
     with _complaining():
         folder = root.resolve()
+        complaint = hindrance(folder)
+        if complaint:
+            raise ShipError(complaint)
         archive = press.bundle(folder, SOURCE, out or folder / "_build" / f"{press.name_of(folder)}.zip")
     console.print(f"{archive}: {archive.stat().st_size / 1e6:.1f} MB", highlight=False, soft_wrap=True)
 

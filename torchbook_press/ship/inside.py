@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 from rich.console import Console
 
 from torchbook_press import run as press
+from torchbook_press import seal
 from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.execute import DEPRECATIONS, Failure
 from torchbook_press.ship.comparison import FAILED, LACKING, PASSED
@@ -54,7 +54,7 @@ def row(chapter: Chapter, failure: Failure | None, lacks: str) -> dict[str, Any]
 
 def deprecated(chapter: Chapter) -> Failure | None:
     """The first deprecation that did not end the run: in a cell that may raise, or in the book's own package."""
-    executed = nbformat.read(chapter.executed, as_version=4)
+    executed = seal.read(chapter.executed)
     cells = [cell for cell in executed.cells if cell.cell_type == "code" and not _injected(cell)]
     for index, cell in enumerate(cells):
         for output in cell.outputs:

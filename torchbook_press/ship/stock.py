@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 from nbformat import NotebookNode
 
-from torchbook_press import bundles
+from torchbook_press import bundles, seal
 from torchbook_press.chapters import Chapter
 from torchbook_press.normal import WIDGET_STATE
 from torchbook_press.ship.environment import ShipError
@@ -101,7 +101,7 @@ def _source(root: Path, name: str, target: Path) -> None:
         target.with_name(f"{target.name}.md").write_text(chapter.text, encoding="utf-8")
         return
     published = nbformat.read(root / "_build/html/notebooks" / f"{name}.ipynb", as_version=4)
-    executed = bundles.put_back(nbformat.read(chapter.executed, as_version=4))
+    executed = bundles.put_back(seal.read(chapter.executed))
     try:
         nbformat.write(with_outputs(published, executed), target.with_name(f"{target.name}.ipynb"))
     except ShipError as error:

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 from torchbook.practice.exercise import Exercise, ExerciseError
+from torchbook_press import seal
 from torchbook_press.chapters import GPU_ONLY, Chapter
 from torchbook_press.run import run_metadata
 from torchbook_press.site.cells import practice_cells
@@ -128,7 +129,10 @@ def publish(app: Sphinx, exception: Exception | None) -> None:
             continue
         if not chapter.path.is_file() or not chapter.runs:
             continue
-        executed = nbformat.read(chapter.executed, as_version=4) if chapter.executed.is_file() else None
+        try:
+            executed = seal.read(chapter.executed)
+        except (OSError, ValueError):  # the page says so
+            executed = None
         url = page_url(app.config.html_baseurl, docname)
         out.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook(chapter, executed, url, app.config.launch_notebooks["install"]), out)

@@ -14,13 +14,15 @@ import nbformat
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from torchbook_press import bundles
-from torchbook_press.chapters import Chapter
+from torchbook_press import bundles, errors, seal
+from torchbook_press.chapters import Chapter, ChapterError
+from torchbook_press.key import changed, declared
 from torchbook_press.normal import WIDGET_STATE
 from torchbook_press.recordings import Recording, is_recorded
-from torchbook_press.run import lacks_of
+from torchbook_press.run import lacks_of, run_metadata
 from torchbook_press.site.lanes import Recordings, of_page
 from torchbook_press.site.mount import Page, static_output
 
@@ -30,6 +32,7 @@ Warn = Callable[[str, str, int], None]
 
 _GLUED = re.compile(r"\{glue:text\}`[^`]+`")
 _UNKNOWN = "(not computed)"
+_NAMED = 3  # parts of a key
 
 
 class _Reading:
@@ -60,14 +63,42 @@ def read(text: str) -> NotebookNode:
         _log.warning(message, location=(docname, line), type="executed", subtype=kind)
 
     try:
-        executed = bundles.put_back(nbformat.read(path, as_version=4))
+        executed = bundles.put_back(seal.read(path))
     except FileNotFoundError:
         warn("missing", "never run: `torchbook run` makes its outputs", 1)
+        return nb
+    except seal.SealError as error:
+        warn("changed", f"{path.name} was {error}; its outputs are left out: run the chapter again", 1)
         return nb
     except (ValueError, nbformat.ValidationError) as error:
         warn("broken", f"{path.name} cannot be read ({error}); run the chapter again with --force", 1)
         return nb
+    parts = _changed(chapter)
+    if parts:
+        more = "" if len(parts) <= _NAMED else f" and {len(parts) - _NAMED} more"
+        warn("stale", f"{', '.join(parts[:_NAMED])}{more} changed since it ran: run the chapter again", 1)
     return merge(nb, executed, warn, of_page(app, chapter, warn))
+
+
+def _changed(chapter: Chapter) -> tuple[str, ...]:
+    """The parts of a chapter's run key that are not what they were when it ran, under the parameters that it had.
+
+    Of its code `merge` says at which cell it is another.
+    """
+    run = run_metadata(chapter)
+    if not run:
+        return ()
+    try:
+        parts = changed(run, declared(chapter, run["parameters"], run["lane"]))
+        return tuple(part for part in parts if part != "cells")
+    except ChapterError:
+        return ()  # said elsewhere
+
+
+def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    """Pages whose outputs are stale: they are read again, and say so, though no file of theirs changed."""
+    pages = (Chapter(Path(app.srcdir), docname) for docname in env.all_docs)
+    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page)]
 
 
 def _correct_lines(nb: NotebookNode, text: str) -> None:
@@ -113,9 +144,12 @@ def merge(page: NotebookNode, executed: NotebookNode, warn: Warn, recordings: Se
 def _fill(cell: NotebookNode, executed: NotebookNode, line: int, page: Page, warn: Warn) -> None:
     tags = set(cell.metadata.get("tags", []))
     hidden = bool({"remove-output", "remove-cell"} & tags)
+    problem = errors.complaint(cell, executed)
+    if problem:
+        warn(
+            "error", f"when papermill ran it, this cell {problem if errors.TAG in tags else f'raised {problem}'}", line
+        )
     for output in executed.outputs:
-        if output.output_type == "error" and "raises-exception" not in tags:
-            warn("error", "this cell raised when papermill ran it", line)
         if output.get("name") == "stderr" and not {"raises-exception", "stderr"} & tags:
             excerpt = output.text.strip().splitlines()[0] if output.text.strip() else ""
             warn("stderr", f"wrote to stderr ({excerpt}); mend it, or tag it [stderr] if that is the point", line)
@@ -150,3 +184,4 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("executed_dir", "executed", "env", [str])
     app.connect("source-read", reading)
     app.connect("config-inited", register, priority=1)
+    app.connect("env-get-outdated", _outdated)

@@ -20,7 +20,13 @@ from torchbook_press.site.tables import cell, table
 
 _log = logging.getLogger(__name__)
 _WORDS_A_MINUTE = 200
-NEEDS = {"cpu": "CPU", "gpu": "GPU", "processes": "several processes", "compiler": "C++ compiler"}
+NEEDS = {
+    "cpu": "CPU",
+    "gpu": "GPU",
+    "processes": "several processes",
+    "compiler": "C++ compiler",
+    "network": "internet",
+}
 
 
 def reading_minutes(text: str) -> int:
