@@ -22,7 +22,8 @@ def job(book: Book, *parts: str, seconds: float = 60, memory_gb: float = 2) -> J
     (chapter,) = chapters(book.root)
     lines = tuple(chapter.line_of(i) for i in range(len(chapter.code)))
     parameters = {"DEVICE": "cpu", "FAST": True, "SEED": 7}
-    return Job(chapter.docname, nbformat.writes(chapter.notebook), parameters, lines, seconds, memory_gb, threads=1)
+    source, protected = nbformat.writes(chapter.notebook), (str(book.root),)
+    return Job(chapter.docname, source, parameters, lines, seconds, memory_gb, threads=1, protected=protected)
 
 
 def run(book: Book, *parts: str, seconds: float = 60, memory_gb: float = 2) -> Outcome:
