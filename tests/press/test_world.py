@@ -19,7 +19,8 @@ DAEMON = """\
 import os, subprocess, sys
 sleeper = {code!r}
 start = "import os, subprocess, sys; os.setsid(); os.fork() and os._exit(0);"
-start += "print(subprocess.Popen([sys.executable, '-c', sys.argv[1]]).pid, flush=True)"
+start += "quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL);"
+start += "print(subprocess.Popen([sys.executable, '-c', sys.argv[1]], **quiet).pid, flush=True)"
 subprocess.run([sys.executable, "-c", start, sleeper], capture_output=True, text=True).stdout
 """
 REFUSED = """\
@@ -120,7 +121,7 @@ def test_a_cell_fails(book: Book, code: str, reason: str) -> None:
 
 def test_memory_of_a_daemon_counts(book: Book) -> None:
     hog = "import time; hog = bytearray(9 * 10**8); time.sleep(60)"
-    outcome = run(book, cell(DAEMON.format(code=hog) + "; import time; time.sleep(60)"), memory_gb=0.6)
+    outcome = run(book, cell(DAEMON.format(code=hog) + "import time; time.sleep(60)"), memory_gb=0.6)
     assert "more than its memory_gb: 0.6" in str(outcome.failure)
 
 
