@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from torchbook_press.build import hindrance
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCAL = "-e ."  # how environment.yml names torchbook in a clone
 
@@ -57,6 +59,9 @@ def lay_out(folder: Path, root: Path = ROOT) -> None:
 
 
 if __name__ == "__main__":
+    complaint = hindrance(ROOT)
+    if complaint:
+        raise SystemExit(complaint)
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     lay_out(Path(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -250,3 +251,27 @@ def test_progress_shows_the_running_cell(book: Book) -> None:
     book.chapter("one", cell("import time; time.sleep(1)"))
     press.run(chapters(book.root), Options(), Console(force_terminal=True, file=output, width=120))
     assert re.search(r"book/one cell.*2/2", output.getvalue())
+
+
+# Where nothing can be written.
+
+
+def test_a_folder_that_takes_nothing_is_named_before_chapters_run(book: Book) -> None:
+    book.chapter("one", cell("open('ran', 'w')"))
+    (book.root / "executed").write_text("a file")
+    done = book.torchbook("run")
+    assert done.exit_code == 2
+    message = f"error {book.root}/executed/book: what the chapters give cannot be written there"
+    assert done.stderr.startswith(message)
+    assert "make the folder writable" in done.stderr
+
+
+def test_a_full_disk_is_named_with_its_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(dir: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(press.tempfile, "TemporaryFile", full)
+    book.chapter("one")
+    done = book.torchbook("run")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert "(No space left on device): free some space there" in done.stderr
