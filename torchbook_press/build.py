@@ -170,6 +170,7 @@ def _no_collection() -> Iterator[None]:
     """Leave the garbage collector off: what Sphinx makes and loads lives until its build ends, and a third of a small
     build's time went into looking at all of it again."""
     enabled = gc.isenabled()
+    gc.collect()  # sphinx-external-toc looks at all objects that there are, and stumbles over what is left of a build
     gc.disable()
     try:
         yield

@@ -136,6 +136,37 @@ def test_a_failed_build_leaves_the_last_site_and_no_stamp(copy: Book, no_sphinx:
     assert no_sphinx == [True, False]
 
 
+# What is handed on.
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda root: None, ""),
+        (CLEAN["edited page"], "not what a build that succeeded left there"),
+        (CLEAN["interrupted build"], "not what a build that succeeded left there"),
+        (FOLLOWED["prose"], "the book has changed since it was built"),
+        (FOLLOWED["output"], "the book has changed since it was built"),
+        (lambda root: shutil.rmtree(root / "_build/html"), "build the book first"),
+    ],
+    ids=["as it is", "edited page", "interrupted build", "other prose", "other output", "no site"],
+)
+def test_what_is_in_the_way_of_handing_the_site_on(
+    copy: Book, change: Callable[[Path], object], complaint: str
+) -> None:
+    change(copy.root)
+    hindrance = build.hindrance(copy.root)
+    assert complaint in hindrance
+    assert bool(hindrance) == bool(complaint)
+
+
+@pytest.mark.parametrize("command", ["pdf", "epub", "bundle"])
+def test_no_command_hands_on_another_site(copy: Book, command: str) -> None:
+    FOLLOWED["prose"](copy.root)
+    done = copy.torchbook(command)
+    assert (done.exit_code, "the book has changed since it was built" in done.output) == (2, True)
+
+
 # One book, edited again and again; each line says what its pages show then.
 STEPS: list[tuple[str, Callable[[Path], object], dict[str, str]]] = [
     (
@@ -184,34 +215,3 @@ def test_any_edits_give_byte_for_byte_the_site_of_a_clean_build(
     small.toc.write_text(small.toc.read_text().replace("- file: book/more\n", ""))
     assert build.html(small.root) == 0
     assert {path for path in texts(site) if "more" in path} == set()
-
-
-# What is handed on.
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda root: None, ""),
-        (CLEAN["edited page"], "not what a build that succeeded left there"),
-        (CLEAN["interrupted build"], "not what a build that succeeded left there"),
-        (FOLLOWED["prose"], "the book has changed since it was built"),
-        (FOLLOWED["output"], "the book has changed since it was built"),
-        (lambda root: shutil.rmtree(root / "_build/html"), "build the book first"),
-    ],
-    ids=["as it is", "edited page", "interrupted build", "other prose", "other output", "no site"],
-)
-def test_what_is_in_the_way_of_handing_the_site_on(
-    copy: Book, change: Callable[[Path], object], complaint: str
-) -> None:
-    change(copy.root)
-    hindrance = build.hindrance(copy.root)
-    assert complaint in hindrance
-    assert bool(hindrance) == bool(complaint)
-
-
-@pytest.mark.parametrize("command", ["pdf", "epub", "bundle"])
-def test_no_command_hands_on_another_site(copy: Book, command: str) -> None:
-    FOLLOWED["prose"](copy.root)
-    done = copy.torchbook(command)
-    assert (done.exit_code, "the book has changed since it was built" in done.output) == (2, True)
