@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
 
-from torchbook_press.execute import Outcome
+from torchbook_press.chapters import chapters
+from torchbook_press.execute import Outcome, execute
 
 from .conftest import Book, cell, small_book
-from .test_execute import run, shown
+from .test_execute import job, run, shown
 
 # A process that leaves its session and its parent, as a daemon does, and then lasts.
 DAEMON = """\
@@ -97,10 +99,15 @@ def test_what_it_left_behind_is_ended(ran: Outcome) -> None:
 
 
 def test_the_network_that_is_declared_is_let_through(book: Book) -> None:
-    path = book.chapter("one", cell(REFUSED.format(code="__import__('socket').create_connection(('127.1.2.3', 9))")))
-    path.write_text(path.read_text().replace("  minutes:", "  needs: [cpu, network]\n  minutes:"))
-    from torchbook_press.chapters import chapters
+    """An address that nobody has: the attempt is made, and it is not the press that ends it."""
+    attempt = cell(REFUSED.format(code="__import__('socket').create_connection(('192.0.2.1', 80), timeout=0.2)"))
+    outcome = execute(replace(job(book, attempt), needs=("cpu", "network")))
+    assert "says so in its contract" not in shown(outcome)
 
+
+def test_a_contract_may_need_the_network(book: Book) -> None:
+    path = book.chapter("one")
+    path.write_text(path.read_text().replace("  minutes:", "  needs: [cpu, network]\n  minutes:"))
     (chapter,) = chapters(book.root)
     assert chapter.contract.needs == ("cpu", "network")
 
