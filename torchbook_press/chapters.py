@@ -19,7 +19,7 @@ from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
 
 from torchbook import front_matter
 from torchbook.front_matter import FrontMatter, FrontMatterError
-from torchbook_press import errors
+from torchbook_press import errors, evidence
 from torchbook_press.errors import GPU_ONLY
 from torchbook_proofs import Key, Store, digest
 
@@ -174,7 +174,7 @@ class Chapter:
 
     def _check_errors(self, nb: NotebookNode) -> None:
         for number, cell in enumerate(c for c in nb.cells if c.cell_type == "code"):
-            problem = errors.unnamed(cell)
+            problem = errors.unnamed(cell) or evidence.misplaced(cell)
             if problem:
                 raise ChapterError(f"{self.shown}:{self.line_of(number)}: cell {number + 1}: {problem}")
 

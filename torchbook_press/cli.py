@@ -30,6 +30,10 @@ Force = Annotated[bool, typer.Option("--force", help="Run even what is up to dat
 Jobs = Annotated[int, typer.Option(min=0, help="Chapters side by side; 0: what cores and memory allow.")]
 Backend = Annotated[str, typer.Option(help="joblib backend: loky, or dask with --scheduler.")]
 Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="A time that does not hold fails, and is not only said.", envvar="TORCHBOOK_STRICT"),
+]
 Patience = Annotated[
     float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.", envvar="TORCHBOOK_PATIENCE")
 ]
@@ -54,6 +58,7 @@ def run(
     backend: Backend = "loky",
     scheduler: Scheduler = "",
     patience: Patience = 1.0,
+    strict: Strict = False,
     twice: Annotated[bool, typer.Option("--twice", help="Then run them again: untagged cells give the same.")] = False,
 ) -> None:
     """Run the chapters whose code, package, versions or data changed since their last run."""
@@ -63,7 +68,7 @@ def run(
         raise typer.BadParameter("loky, or dask together with --scheduler tcp://…", param_hint="--backend")
     from torchbook_press.run import Options
 
-    options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience)
+    options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience, strict)
     code = _run(root, tuple(names or ()), options)
     raise typer.Exit(_run_again(root, tuple(names or ()), options) if twice and not code else code)
 
@@ -195,16 +200,19 @@ def _note(messages: Iterable[object]) -> None:
         errors.print(f"[yellow]note[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
 
 
-def book(root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 3.0) -> None:
+def book(
+    root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 3.0, strict: Strict = False
+) -> None:
     """Run what changed on the CPU, then build the site into _build/html."""
     from torchbook_press import build
     from torchbook_press.run import Options
 
     gc.disable()  # this process ends with the build
-    code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience))
+    code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience, strict=strict))
     if code == 0:
         code = build.html(root.resolve())
         _note_recordings(root)
+        _note_unheld(root)
     if code == 0:
         console.print(f"the book: {root / '_build' / 'html' / 'index.html'}")
     raise typer.Exit(code)
@@ -219,6 +227,19 @@ def _note_recordings(root: Path) -> None:
     if lanes(folder):
         all_chapters = chapters(root.resolve())
         _note(findings(folder, all_chapters, all_chapters))
+
+
+def _note_unheld(root: Path) -> None:
+    """Say which times did not hold in this run, so that their sentences say so too."""
+    from torchbook_press.chapters import chapters
+    from torchbook_press.run import unheld
+
+    found = [
+        f"{chapter.shown}: did not hold in this run: {line}" for chapter in chapters(root) for line in unheld(chapter)
+    ]
+    _note(found)
+    if found:
+        console.print("a busy machine spoils times: torchbook book --strict runs these chapters again")
 
 
 def serve(root: Root = Path("."), port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000) -> None:

@@ -28,6 +28,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
 
 from torchbook import data, runtime
+from torchbook._holds import STRICT
 from torchbook_press import bundles, errors, reads
 from torchbook_press.errors import GPU_ONLY
 from torchbook_press.normal import BANNER_TAG, normalise
@@ -80,6 +81,7 @@ class Job:
     needs: tuple[str, ...] = ("cpu",)
     data: tuple[str, ...] = ()
     lane: str = "cpu"
+    strict: bool = False  # a time that does not hold fails
     protected: tuple[str, ...] = ()  # folders in which it may not write
     progress: str | None = None  # file that is told the running cell; only used where it can be written
     python: str = ""  # interpreter of another environment that runs it
@@ -405,6 +407,7 @@ def _variables(job: Job) -> dict[str, str]:
         "TORCHBOOK_PRESS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "PYTHONWARNINGS": WARNINGS,
+        **({STRICT: "1"} if job.strict else {}),
         **dict(job.variables),
     }
 

@@ -38,6 +38,12 @@ def normalise(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
+def own_cells(nb: NotebookNode) -> list[NotebookNode]:
+    """The code cells that a chapter has itself, without those that papermill put in."""
+    cells = (cell for cell in nb.cells if cell.cell_type == "code")
+    return [cell for cell in cells if "injected-parameters" not in cell.metadata.get("tags", [])]
+
+
 def _without_library_frames(traceback: list[str]) -> list[str]:
     """The traceback with one line for each run of frames inside libraries: the message is what a reader looks for."""
     entries: list[str] = []

@@ -17,13 +17,14 @@ from nbformat import NotebookNode
 from rich.console import Console
 
 from torchbook import runtime
+from torchbook._holds import KEY
 from torchbook_press import bundles, seal
 from torchbook_press import run as press
 from torchbook_press.chapters import Chapter
 from torchbook_press.execute import versions as installed_versions
 from torchbook_press.files import write
 from torchbook_press.key import declared
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW
+from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
 from torchbook_press.recordings import (
     KERNELS,
     LARGEST_FILE,
@@ -35,6 +36,7 @@ from torchbook_press.recordings import (
     is_recorded,
     kernels_digest,
     kernels_table,
+    marked_evidence,
     marked_numbers,
 )
 from torchbook_press.run import REHEARSAL, RUN, Options, RunError
@@ -142,12 +144,10 @@ def distil(chapter: Chapter, executed: NotebookNode, name: str) -> NotebookNode:
     """What a recording keeps of a run: the cells whose outputs depend on the device, and where they come from."""
     # A recording outlives changes of the figures: it holds the scripts that fit its states.
     executed = bundles.put_back(nbformat.from_dict(executed))
-    executed_cells = [cell for cell in executed.cells if cell.cell_type == "code"]
-    executed_cells = [cell for cell in executed_cells if "injected-parameters" not in cell.metadata.get("tags", [])]
     sources = chapter.code
     cells = []
     for number, (cell, outputs) in enumerate(
-        zip(chapter.code_cells, (cell.outputs for cell in executed_cells), strict=True)
+        zip(chapter.code_cells, (cell.outputs for cell in own_cells(executed)), strict=True)
     ):
         if is_recorded(cell):
             marks = {"code": code_hash(cell.source), "above": code_hash(*sources[:number])}
@@ -159,13 +159,14 @@ def distil(chapter: Chapter, executed: NotebookNode, name: str) -> NotebookNode:
     nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nb.metadata[RUN] = executed.metadata[RUN]
     nb.metadata[MARK] = {"name": name, "chapter": chapter.docname, "agree": marked_numbers(executed)}
+    nb.metadata[MARK]["holds"] = marked_evidence(executed)
     _carry_widgets(nb, executed, slug(name))
     return nb
 
 
 def _is_shown(output: NotebookNode, cell: NotebookNode) -> bool:
     """Not: what was handed to the prose, which has the CPU's numbers, and warnings that the page does not expect."""
-    if "scrapbook" in output.get("metadata", {}):
+    if {"scrapbook", KEY} & set(output.get("metadata", {})):
         return False
     return output.get("name") != "stderr" or _says_stderr(cell)
 

@@ -14,8 +14,9 @@ import nbformat
 from nbformat import NotebookNode
 
 import torchbook
-from torchbook_press import seal
+from torchbook_press import evidence, seal
 from torchbook_press.chapters import GPU_ONLY, Chapter
+from torchbook_press.normal import own_cells
 from torchbook_press.run import RUN
 
 FOLDER = "recordings"
@@ -145,14 +146,23 @@ def marked_numbers(nb: NotebookNode) -> dict[str, dict[str, Any]]:
     numbers = {}
     for cell in nb.cells:
         for output in cell.get("outputs", []):
-            record = output.get("metadata", {}).get("scrapbook", {})
+            record = output.get("metadata", {}).get("scrapbook", {}) or evidence.record_of(output)
             if "agree" in record:
                 numbers[record["name"]] = {
-                    "value": record["value"],
+                    "value": record["measured" if "measured" in record else "value"],
                     "agree": record["agree"],
                     "code": code_hash(cell.source),
                 }
     return numbers
+
+
+def marked_evidence(nb: NotebookNode) -> dict[str, dict[str, str]]:
+    """What sentences rest on in a run, by name: what was measured, and the hash of the code that did."""
+    found = {}
+    for number, cell in enumerate(own_cells(nb)):
+        for each in evidence.of_cell(cell, cell.outputs, number):
+            found[each.name] = {"said": each.said, "code": code_hash(cell.source)}
+    return found
 
 
 def agreements(chapter: Chapter, recordings: Sequence[Recording]) -> list[Agreement]:

@@ -21,7 +21,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import seal
+from torchbook_press import evidence, seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import write
 from torchbook_press.kept import Runs
@@ -63,6 +63,7 @@ class Options:
     backend: str = "loky"
     scheduler: str = ""
     patience: float = 1.0
+    strict: bool = False  # a time that does not hold fails, instead of being said on its page
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -98,6 +99,11 @@ def lacks_of(chapter: Chapter) -> str:
     return str(seal.metadata(chapter.executed).get(LACKS, ""))
 
 
+def unheld(chapter: Chapter) -> list[str]:
+    """What the chapter's sentences rest on and was not so in its run: times, on a busy machine."""
+    return evidence.unheld(chapter.executed.read_text(encoding="utf-8")) if chapter.executed.is_file() else []
+
+
 def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     """Bring `executed/`, or where they are kept instead, up to date: only chapters whose run key has changed run.
 
@@ -111,9 +117,14 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     runs = {c.docname: run_metadata(c) for c in chapters}
     stale = []
     for chapter in chapters:
-        if not options.force and up_to_date(runs[chapter.docname], declared_parts[chapter.docname], store.fresh_since):
+        parts_now = declared_parts[chapter.docname]
+        if (
+            not options.force
+            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since)
+            and not (options.strict and unheld(chapter))
+        ):
             report.kept.append(chapter.docname)
-        elif not options.force and (notebook := _kept_run(chapter, declared_parts[chapter.docname], store)):
+        elif not options.force and (notebook := _kept_run(chapter, parts_now, store)):
             write(chapter.executed, notebook)
             failed_copy(chapter).unlink(missing_ok=True)
             report.reused.append(chapter.docname)
@@ -132,7 +143,7 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
                 chapter = by_name[outcome.docname]
                 parts = Parts(declared_parts[outcome.docname], observed(outcome.reads, started))
                 _keep(chapter, outcome, parts, options, report)
-                if outcome.docname in report.ran and _shares(chapter):
+                if outcome.docname in report.ran and _shares(chapter) and not unheld(chapter):
                     notebook = chapter.executed.read_text(encoding="utf-8")
                     with suppress(OSError):  # where there is no place for kept runs, all else is as it would be
                         Runs(store).keep(chapter, parts.declared, parts.observed, notebook)
@@ -190,6 +201,7 @@ def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
         needs=contract.needs,
         data=contract.data,
         lane=options.lane,
+        strict=options.strict,
         protected=tuple(str(folder) for folder in dict.fromkeys((chapter.root.resolve(), *protected()))),
         progress=str(progress),
     )

@@ -16,7 +16,7 @@ from rich.console import Console
 from torchbook_press import run as press
 from torchbook_press import seal
 from torchbook_press.chapters import Chapter
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW
+from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
 from torchbook_press.run import Options, Report
 
 FOLDER = "_build/twice"
@@ -36,18 +36,15 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> tuple[Re
 def differing(chapter: Chapter, second: Chapter) -> Iterator[str]:
     """The cells whose outputs differ between two runs, with file, line and the first words that do."""
     before, after = seal.read(chapter.executed), seal.read(second.executed)
-    for number, (cell, one, two) in enumerate(zip(chapter.code_cells, _code(before), _code(after), strict=True)):
+    for number, (cell, one, two) in enumerate(
+        zip(chapter.code_cells, own_cells(before), own_cells(after), strict=True)
+    ):
         if VARIES in cell.metadata.get("tags", []):
             continue
         first, other = _content(before, one), _content(after, two)
         if first != other:
             where = f"{chapter.shown}:{chapter.line_of(number)}: cell {number + 1}"
             yield f"{where}: {_difference(first, other)}; mend it, or tag it [{VARIES}]"
-
-
-def _code(nb: NotebookNode) -> list[NotebookNode]:
-    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
-    return [cell for cell in cells if "injected-parameters" not in cell.metadata.get("tags", [])]
 
 
 def _content(nb: NotebookNode, cell: NotebookNode) -> str:

@@ -74,10 +74,22 @@ async ({ site, pages, names, here, online, mathml }) => {
     const kind = prediction ? "predict" : "ask";
     fieldset.replaceWith(make("div", { class: kind }, ...fieldset.childNodes));
   }
+
+  // What sentences rest on: a number leads to the list at the end.
+  for (const mark of all("a:is(.holds, .cited)[data-n]")) {
+    mark.append(make("sup", {}, mark.dataset.n));
+    mark.setAttribute("href", `#evidence-${mark.dataset.n}`);
+  }
+  for (const list of all("details.evidence")) {
+    const title = make("p", { class: "label" }, list.querySelector("summary").textContent);
+    list.querySelector("summary").remove();
+    list.replaceWith(make("div", { class: "evidence", id: "evidence" }, title, ...list.childNodes));
+  }
+
   for (const label of all(".checklist label")) label.replaceWith(...label.querySelector("span").childNodes);
 
   const gone = `script, style, noscript, template, button, input, select, dialog, label.not-sure, a.headerlink, .typed,
-    .verdict, .exercise-solved, .count, .pace, .known, .viz-stage, .lane-tabs, .modebar-container, details.hide,
+    .verdict, .exercise-solved, .count, .pace, .known, .viz-stage, .lane-tabs, .modebar-container, details.hide, details.checks,
     .result > [role=status], .result > p:has(> button)`;
   all(gone).forEach((one) => one.remove());
   all("[hidden]").forEach((one) => one.removeAttribute("hidden"));

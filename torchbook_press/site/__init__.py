@@ -13,8 +13,10 @@ from torchbook import __version__
 from torchbook_press.site import (
     activities,
     assets,
+    checks,
     contents,
     course_map,
+    evidence,
     exercises,
     glossary,
     lanes,
@@ -28,7 +30,19 @@ from torchbook_press.site import (
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    about_pages = (reader, launch, stamp, activities, exercises, course_map, glossary, lanes, machines)
+    about_pages = (
+        reader,
+        launch,
+        stamp,
+        activities,
+        exercises,
+        course_map,
+        glossary,
+        lanes,
+        machines,
+        evidence,
+        checks,
+    )
     for part in (contents, *about_pages, pages, assets, search):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

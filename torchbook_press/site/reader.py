@@ -17,12 +17,13 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from torchbook_press import bundles, errors, seal
+from torchbook_press import bundles, errors, evidence, seal
 from torchbook_press.chapters import Chapter, ChapterError
 from torchbook_press.key import changed, declared
-from torchbook_press.normal import WIDGET_STATE
+from torchbook_press.normal import WIDGET_STATE, own_cells
 from torchbook_press.recordings import Recording, is_recorded
 from torchbook_press.run import lacks_of, run_metadata
+from torchbook_press.site.evidence import gather
 from torchbook_press.site.lanes import Recordings, of_page
 from torchbook_press.site.mount import Page, static_output
 
@@ -77,7 +78,10 @@ def read(text: str) -> NotebookNode:
     if parts:
         more = "" if len(parts) <= _NAMED else f" and {len(parts) - _NAMED} more"
         warn("stale", f"{', '.join(parts[:_NAMED])}{more} changed since it ran: run the chapter again", 1)
-    return merge(nb, executed, warn, of_page(app, chapter, warn))
+    recordings = of_page(app, chapter, warn)
+    if not lacks_of(chapter):
+        gather(app, nb, executed, recordings, warn)
+    return merge(nb, executed, warn, recordings)
 
 
 def _changed(chapter: Chapter) -> tuple[str, ...]:
@@ -119,9 +123,7 @@ def merge(page: NotebookNode, executed: NotebookNode, warn: Warn, recordings: Se
     """
     lines = page.metadata.get("source_map") or [1] * len(page.cells)
     cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
-    executed_cells = [
-        c for c in executed.cells if c.cell_type == "code" and "injected-parameters" not in c.metadata.get("tags", [])
-    ]
+    executed_cells = own_cells(executed)
     shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
     recorded = Recordings(recordings, [cell for cell, _ in cells], shared)
     for number, (cell, line) in enumerate(cells):
@@ -163,7 +165,8 @@ def _fill(cell: NotebookNode, executed: NotebookNode, line: int, page: Page, war
     cell.execution_count = executed.execution_count
     # What is not shown cannot carry a module for the figures below.
     shared = Page(page.models) if hidden else page
-    cell.outputs = [static_output(output, shared, say) for output in executed.outputs]
+    shown = (output for output in executed.outputs if not evidence.record_of(output))
+    cell.outputs = [static_output(output, shared, say) for output in shown]
 
 
 def _picture_without_words(cell: NotebookNode, output: NotebookNode) -> bool:

@@ -1,0 +1,78 @@
+"""The checks at the end of a cell, folded on the page into one quiet line; the notebook has them as they are."""
+
+from __future__ import annotations
+
+import ast
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+_CALLS = ("holds", "glue")
+
+
+def split(source: str) -> tuple[str, str]:
+    """A cell's code in two: what a reader would write, and the assertions, `holds` and `glue` at its end."""
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:  # IPython's own lines
+        return source, ""
+    lines = source.splitlines()
+    start = len(lines)
+    for statement in reversed(statements):
+        if not _is_check(statement):
+            break
+        start = statement.lineno - 1
+    while 0 < start < len(lines) and lines[start - 1].lstrip().startswith("#"):
+        start -= 1
+    return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+
+
+def _is_check(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assert():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
+            return name in _CALLS or name.startswith("assert_")
+        case ast.For(body=body, orelse=[]) | ast.With(body=body):
+            return all(map(_is_check, body))
+    return False
+
+
+def summary(checks: str) -> str:
+    """What the line says: "3 checks", "2 checks and 1 number for the text"."""
+    calls = [statement for statement in ast.walk(ast.parse(checks)) if isinstance(statement, ast.Assert | ast.Expr)]
+    glued = sum(isinstance(call, ast.Expr) and _name(call) == "glue" for call in calls)
+    counts = ((len(calls) - glued, "check"), (glued, "number"))
+    parts = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    return " and ".join(parts) + (" for the text" if glued else "")
+
+
+def _name(statement: ast.Expr) -> str:
+    function = statement.value.func if isinstance(statement.value, ast.Call) else None
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def fold(app: Sphinx, doctree: nodes.document) -> None:
+    """Fold the checks of all cells of a page."""
+    for container in doctree.findall(nodes.container):
+        if container.get("nb_element") != "cell_code_source":
+            continue
+        for block in [child for child in container.children if isinstance(child, nodes.literal_block)]:
+            shown, checks = split(block.astext())
+            if checks:
+                container.replace(block, [*([_block(block, shown)] if shown else []), *_folded(block, checks)])
+
+
+def _folded(block: nodes.literal_block, checks: str) -> list[nodes.Node]:
+    opening = f'<details class="checks"><summary>{summary(checks)}</summary>'
+    return [nodes.raw("", opening, format="html"), _block(block, checks), nodes.raw("", "</details>", format="html")]
+
+
+def _block(block: nodes.literal_block, text: str) -> nodes.literal_block:
+    new = nodes.literal_block(text, text, **block.attributes)
+    new.source, new.line = block.source, block.line
+    return new
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", fold)
