@@ -59,6 +59,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/practice": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
     "tests/press": (*_PRESS, *_LOCK, "exercises", "tests/press"),
     "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
+    "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),
     "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", "exercises", "tests/press"),
     "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", "exercises", "tests/press"),
     "tests/press/test_paper.py": (*_PRESS, "book", "_toc.yml", "executed", "_build/html", "exercises", "tests/press"),

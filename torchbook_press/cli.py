@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from torchbook_press.claims.cli import add as add_claims
 from torchbook_press.paper.cli import add as add_paper
 from torchbook_press.ship.cli import add as add_ship
 
@@ -43,6 +44,7 @@ def add(app: typer.Typer) -> None:
     """Add the commands to `torchbook`: an entry point of the group `torchbook.commands`."""
     for command in (run, record, pack, book, serve):
         app.command()(command)
+    add_claims(app)
     add_ship(app)
     add_paper(app)
 

@@ -1,0 +1,1 @@
+"""Which sentences of the book claim something, and what holds them."""
