@@ -93,6 +93,7 @@ def test_words_are_marked_and_listed_with_what_they_rest_on(good: Book) -> None:
     mark = re.search(r'<a class="holds" id="mark-1" data-n="1" href="#(holds-\d+)">(.*?)</a>', html)
     assert mark is not None
     assert '<span class="pre">one</span>' in mark[2]
+    assert '<span class="holds">' not in html
     assert f'id="{mark[1]}"' in html
     entry = re.search(r'<li id="evidence-1">(.*?)</li>', html)
     assert entry is not None

@@ -190,7 +190,8 @@ def finish(app: Sphinx, doctree: nodes.document) -> None:
         marks.append(Mark(node.astext(), entry))
         used |= {name} if kind == _HOLDS else set()
         opening = f'<a class="{kind}" id="mark-{number}" data-n="{number}" href="{escape(address)}">'
-        node.replace_self([_raw(opening), nodes.inline("", "", *node.children), _raw("</a>")])
+        words = nodes.inline("", "", *node.children)
+        node.parent.replace(node, [_raw(opening), words, _raw("</a>")])  # replace_self would hand the class on
     for name, found in page.items():
         if name not in used:
             message = f"no sentence uses the evidence {name!r}: write {{holds}}`words <{name}>`, or assert it plainly"
