@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
+import sysconfig
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pydantic
@@ -57,21 +57,35 @@ def load(root: Path) -> dict[str, Source]:
         raise SourceError(f"{FILE}: {' '.join(str(error).split())}") from None
 
 
-def outdated(root: Path) -> Iterator[str]:
-    """The quotations that are no longer in the installed package that they are from, with the remedy."""
+@dataclass(frozen=True)
+class Outdated:
+    """A quotation that is not, or no longer, in the installed package that it is from."""
+
+    key: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{FILE}:{self.line}: {self.key}: {self.reason}"
+
+
+def outdated(root: Path, packages: Path | None = None) -> Iterator[Outdated]:
+    """The quotations that must be mended.
+
+    Args:
+        root: the book's folder.
+        packages: where the packages are installed; else those of this Python.
+    """
+    folder = packages or Path(sysconfig.get_path("purelib"))
     for key, source in load(root).items():
-        if source.file and _squeezed(source.quote) not in _squeezed(_text(source.file)):
-            name = source.file.partition("/")[0]
-            version = importlib.metadata.version(name)
-            yield f"{FILE}: {key}: {source.file} of {name} {version} no longer says {source.quote!r}; mend the page"
+        file = folder / source.file
+        if source.file and not (file.is_file() and _squeezed(source.quote) in _squeezed(file.read_text("utf-8"))):
+            yield Outdated(key, _line(root, key), f"{source.file} does not say {source.quote!r}: mend the sentence")
 
 
-def _text(file: str) -> str:
-    package, _, rest = file.partition("/")
-    spec = importlib.util.find_spec(package)
-    folders = spec.submodule_search_locations if spec else None
-    target = Path(next(iter(folders or [""])), rest)
-    return target.read_text(encoding="utf-8") if target.is_file() else ""
+def _line(root: Path, key: str) -> int:
+    lines = path(root).read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if line.startswith(f"{key}:")), 1)
 
 
 def _squeezed(text: str) -> str:

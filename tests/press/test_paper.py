@@ -66,10 +66,14 @@ one</span></label><label><input type="radio" name="p" data-right="1"><span>that 
 <img src="data:image/png;base64,INLINE" alt="a dot">
 <img src="data:image/png;base64,INLINE" alt="again"><table border="1"><tr><td>cell</table>
 </section></section>""",
-    "two": """<section id="two"><h1>Chapter two</h1><p>Begins.</p><div style="break-before: page; height: 60mm"></div>
+    "two": """<section id="two"><h1>Chapter two</h1><p>It is <a class="holds" id="mark-1" data-n="1"
+href="#holds-3">faster</a>.</p><div style="break-before: page; height: 60mm"></div>
 <section id="deep"><h2>Deep down</h2><p>Here.</p><section id="deeper"><h3>Deeper</h3><p>There.</p></section></section>
 <section class="exercise" id="ex-two-x1"><h3>Exercise 1 · Try</h3><p>Do it.</p><p class="exercise-check">Check it.</p>
-<details class="fold"><summary>Solution</summary><pre>the_solution = 1</pre></details></section></section>""",
+<details class="fold"><summary>Solution</summary><pre>the_solution = 1</pre></details></section>
+<div class="cell" id="holds-3"><pre>code()</pre><details class="checks"><summary>1 check</summary><pre>assert it</pre>
+</details></div><details class="evidence" id="evidence"><summary>What the claims rest on</summary><ol>
+<li id="evidence-1"><a href="#mark-1">faster</a>: <span>1.83 &gt; 1.2</span></li></ol></details></section>""",
 }
 DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc0000003010100"
@@ -343,6 +347,14 @@ def test_formulas_figures_and_answers_are_there(packed: Path) -> None:
     assert 'href="two.xhtml#answers-ex-two-x1"' in second_page
     assert second_page.index('id="hints-and-solutions"') < second_page.index("the_solution = 1")
     assert "Hints and solutions" in second_page
+
+
+def test_a_number_leads_to_what_a_sentence_rests_on(packed: Path) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        text = archive.read("book/two.xhtml").decode()
+    assert re.search(r'href="two\.xhtml#evidence-1">faster<sup[^>]*>1</sup></a>', text)
+    assert re.search(r'<div class="evidence" id="evidence">.*1\.83 &gt; 1\.2', text, re.DOTALL)
+    assert "assert it" not in text
 
 
 def test_a_plot_is_a_drawing_with_its_words(packed_real: Path) -> None:

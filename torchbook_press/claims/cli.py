@@ -29,6 +29,7 @@ def claims(
     update: Annotated[bool, typer.Option("--update", help="Take out of the baseline what has evidence now.")] = False,
 ) -> None:
     """List the sentences that claim a number, a comparative or an absolute, and carry no evidence."""
+    from torchbook_press import sources
     from torchbook_press.chapters import ChapterError
     from torchbook_press.claims import baseline
 
@@ -36,7 +37,8 @@ def claims(
     try:
         pages = [baseline.read(page) for page in _selected(root, names or ())]
         comparison = baseline.compare(pages, baseline.load(root), whole=not names)
-    except (ChapterError, baseline.BaselineError) as error:
+        quotations = list(sources.outdated(root))
+    except (ChapterError, baseline.BaselineError, sources.SourceError) as error:
         _complain([error])
         raise typer.Exit(2) from None
     if update:
@@ -44,12 +46,12 @@ def claims(
         console.print(f"{baseline.FILE}: {len(comparison.gone)} entries taken out or moved", highlight=False)
         comparison.gone = []
     if check or update:
-        _complain(comparison.problems)
+        _complain([*comparison.problems, *quotations])
     else:
         _list(claim for page in pages for claim in page.unbound)
         _list_counts(pages)
     _summarise(pages, comparison)
-    raise typer.Exit(1 if (check or update) and comparison.problems else 0)
+    raise typer.Exit(1 if (check or update) and (comparison.problems or quotations) else 0)
 
 
 def _selected(root: Path, names: Sequence[str]) -> list[Chapter]:

@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rich.console import Console
 
+from torchbook_press import sources
 from torchbook_press.chapters import Chapter
 from torchbook_press.files import write
 from torchbook_press.ship.comparison import FAILED, LACKING, PASSED, SKIPPED, place
@@ -198,13 +199,17 @@ def in_environment(
     run_rows, error = _run(root, [name for name in ids if name not in rows], environment, versions, target, how)
     rows |= {row["chapter"]: row for row in run_rows}
     rows |= {name: _expired(name, skip, rows.get(name)) for name, skip in expired.items() if name in ids}
+    quotations = [
+        {"chapter": one.key, "status": FAILED, "file": sources.FILE, "line": one.line, "error": one.reason}
+        for one in sources.outdated(root, environment.packages)
+    ]
     return {
         "label": _label(target, versions),
         "error": error,
         "date": today.isoformat(),
         "versions": versions,
         "unfit": dict(unfit or {}),
-        "chapters": [rows[name] for name in ids if name in rows],
+        "chapters": [*(rows[name] for name in ids if name in rows), *quotations],
     }
 
 
