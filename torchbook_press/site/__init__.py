@@ -26,6 +26,7 @@ from torchbook_press.site import (
     reader,
     search,
     stamp,
+    verdicts,
 )
 
 
@@ -42,6 +43,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         machines,
         evidence,
         checks,
+        verdicts,
     )
     for part in (contents, *about_pages, pages, assets, search):
         part.setup(app)

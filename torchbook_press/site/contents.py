@@ -29,6 +29,7 @@ from torchbook_proofs import digest
 _OF_ONE_PAGE = {
     *(("index", "entries"), ("math", "has_equations"), ("c", "root_symbol"), ("cpp", "root_symbol")),
     *(("practice", "blocks"), ("practice", "lists"), ("practice", "maps"), ("practice", "readings")),
+    *(("claims", "badges"), ("claims", "shown")),
 }
 
 
