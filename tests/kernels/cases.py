@@ -205,6 +205,16 @@ def case_wrong_operands_are_refused() -> None:
     _refused(lambda: kernels.matmul(x, x, descriptors=True), "16-bit")
     far = torch.empty(2**31 + 1, dtype=torch.float16, device="meta")
     _refused(lambda: kernels.add(far, far), "32-bit")
+    # Operands that fit, and results that do not.
+    one = torch.empty(1, dtype=torch.float16, device="meta")
+    tall, heads = one.expand(2**16, 2**15 + 1), one.expand(1, 2**12 + 1, 2**12, 128)
+    _refused(lambda: kernels.add(one.expand(2**31 + 1), one.expand(2**31 + 1)), "32-bit, and a result")
+    _refused(lambda: kernels.softmax(tall), "32-bit, and a result")
+    _refused(lambda: kernels.matmul(tall[:, :1], tall[:1]), "32-bit, and a result")
+    long = one.expand(2**23 + 1, 256)
+    narrow = one.expand(256, 256)
+    _refused(lambda: kernels.mlp_one_kernel(long, narrow, narrow[0], narrow, narrow[0]), "32-bit, and a result")
+    _refused(lambda: kernels.attention(heads, heads, heads), "32-bit, and a result")
     wide = torch.zeros(2, 300)
     zeros = torch.zeros
     _refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import torch
@@ -23,6 +24,16 @@ def same_kind(name: str, *tensors: torch.Tensor) -> None:
             raise ValueError(f"{name}: one of float32, float16, bfloat16 for all, got {first.dtype} and {tensor.dtype}")
         if sum((size - 1) * abs(step) for size, step in zip(tensor.shape, tensor.stride(), strict=True)) >= 2**31:
             raise ValueError(f"{name}: offsets are 32-bit, and {tuple(tensor.shape)} reaches further")
+
+
+def result_fits(name: str, *shape: int) -> None:
+    """A contiguous result of this shape is small enough for 32-bit offsets, as small operands do not promise.
+
+    Raises:
+        ValueError: it is not; a kernel would write the last elements over others.
+    """
+    if math.prod(shape) > 2**31:
+        raise ValueError(f"{name}: offsets are 32-bit, and a result of shape {shape} reaches further")
 
 
 @cache

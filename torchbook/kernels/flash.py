@@ -15,7 +15,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from torchbook.kernels._common import has_tma, same_kind, tma_can_read
+from torchbook.kernels._common import has_tma, result_fits, same_kind, tma_can_read
 from torchbook.kernels._start import INTERPRETED
 from torchbook.kernels.tiles import dot
 
@@ -212,6 +212,7 @@ def attention(
     scale = 1 / math.sqrt(width) if scale is None else scale
     if width not in HEAD_DIMS or not keys or scale <= 0:
         raise ValueError(f"attention: D one of {HEAD_DIMS}, keys and a positive scale; got {width}, {keys}, {scale}")
+    result_fits("attention", *q.shape)
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if not out.numel():
         return out

@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from torchbook.kernels._common import same_kind
+from torchbook.kernels._common import result_fits, same_kind
 from torchbook.kernels._start import INTERPRETED
 from torchbook.kernels.tiles import activate, dot, matmul
 
@@ -102,6 +102,7 @@ def mlp_one_kernel(
         raise ValueError(f"mlp_one_kernel: shapes {shapes} do not fit")
     if max(width, out_width) > WIDEST:
         raise ValueError(f"mlp_one_kernel: widths up to {WIDEST}, got {width} and {out_width}; use mlp_two_kernels")
+    result_fits("mlp_one_kernel", m, out_width)
     out = torch.empty(m, out_width, dtype=x.dtype, device=x.device)
     operands = (x, w1, b1.contiguous(), w2, b2.contiguous(), out, m, width, hidden, out_width)
     strides = (x.stride(0), x.stride(1), w1.stride(0), w1.stride(1), w2.stride(0), w2.stride(1))

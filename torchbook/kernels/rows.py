@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from torchbook.kernels._common import same_kind
+from torchbook.kernels._common import result_fits, same_kind
 
 WIDEST = 2**16
 
@@ -33,6 +33,7 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     if x.ndim != 2 or not 0 < x.shape[1] <= WIDEST:
         raise ValueError(f"softmax: a matrix of 1 to {WIDEST} columns, got the shape {tuple(x.shape)}")
     rows, columns = x.shape
+    result_fits("softmax", *x.shape)
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
     block = triton.next_power_of_2(columns)
     warps = 4 if block < 2048 else 8 if block < 8192 else 16

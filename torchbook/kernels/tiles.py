@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from torchbook.kernels._common import has_tma, multiprocessors, same_kind, tma_can_read
+from torchbook.kernels._common import has_tma, multiprocessors, result_fits, same_kind, tma_can_read
 from torchbook.kernels._start import INTERPRETED
 
 ACTIVATIONS = ("", "relu", "gelu")
@@ -218,6 +218,7 @@ def matmul(
     if bias is not None and (bias.shape != (n,) or bias.device != a.device):
         raise ValueError(f"matmul: a bias of shape {(n,)} on {a.device}, got {tuple(bias.shape)} on {bias.device}")
     bias = bias.contiguous() if bias is not None else None
+    result_fits("matmul", m, n)
     c = torch.empty(m, n, dtype=a.dtype, device=a.device)
     if not c.numel():
         return c

@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from torchbook.kernels._common import same_kind
+from torchbook.kernels._common import result_fits, same_kind
 
 BLOCK = 1024
 
@@ -31,6 +31,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     same_kind("add", x, y)
     if x.shape != y.shape:
         raise ValueError(f"add: shapes {tuple(x.shape)} and {tuple(y.shape)} differ; this kernel does not broadcast")
+    result_fits("add", *x.shape)
     out = torch.empty_like(x)  # keeps the order of a dense x
     if not x.stride() == y.stride() == out.stride():
         x, y, out = x.contiguous(), y.contiguous(), torch.empty_like(x, memory_format=torch.contiguous_format)
