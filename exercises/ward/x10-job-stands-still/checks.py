@@ -5,6 +5,7 @@ from torchbook.practice.ranks import Ranks
 
 RANKS = Ranks(world=2, limit=4, case_seconds=20, seconds=60.0)
 AGAINST = {
+    "collectives-reordered": "each rank makes one and the same call over and over; count the calls of each",
     "overflow": "the infinity comes from the sensor, and no weight ever has it",
     "seed-not-set": "the ranks start with the same weights, and hang in every run",
     "stale-workers": "each rank makes its own batches in its own process",

@@ -4,6 +4,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torchbook.practice import ward
 
 AGAINST = {
+    "gradients-rounded-to-zero": "they are far from it: bfloat16 has the range of float32",
     "vanishing-gradient": "the gradients of both layers are as large as in a run that learns",
     "overflow": "no number is inf or NaN, and the largest is below 100",
     "learning-rate-too-high": "with a smaller learning rate it stalls earlier, with a larger one later",

@@ -3,6 +3,7 @@ import torch
 from torchbook.practice import ward
 
 AGAINST = {
+    "cache-without-limit": "the one list that grows holds floats; what stays is reached from a tensor's history",
     "gradients-not-cleared": "there is one gradient for each parameter, as large after a hundred looks as after one",
     "stale-workers": "everything happens in one process",
     "buffer-aliased": "what is shared costs nothing; here something is made anew at each look, and stays",

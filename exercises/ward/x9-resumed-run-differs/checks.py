@@ -5,6 +5,7 @@ import torch
 from torchbook.practice import ward
 
 AGAINST = {
+    "checkpoint-outdated": "the weights that are loaded are those of the moment at which the run was stopped",
     "seed-not-set": "two uninterrupted runs agree in every digit",
     "wrong-mode": "there is no evaluation, and dropout is on before the stop and after it",
     "stale-workers": "batches are made in the process that trains",
