@@ -288,7 +288,7 @@ def execute(job: Job) -> Outcome:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="torchbook-") as folder:
         output = Path(folder, "ran.ipynb")
-        kernel = _kernel(job, Path(folder))
+        kernel = kernel_of(job, Path(folder))
         watch = Watch(job, _teller(job, len(job.lines)), kernel.world)
         stderr = kernel.stderr
         try:
@@ -381,7 +381,7 @@ def _teller(job: Job, total: int) -> Callable[[int], None]:
     return tell
 
 
-def _kernel(job: Job, folder: Path) -> Kernel:
+def kernel_of(job: Job, folder: Path) -> Kernel:
     """Make the folder that the kernel works in, and what else it is started with."""
     work = folder / "work"
     work.mkdir()

@@ -137,7 +137,7 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
         return report
     by_name = {c.docname: c for c in stale}
     with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
-        jobs = [_job(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
+        jobs = [job_of(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
         with _progress(jobs, console) as finished:
             for outcome in _outcomes(jobs, options):
                 chapter = by_name[outcome.docname]
@@ -186,7 +186,7 @@ def _kept_run(chapter: Chapter, declared_parts: Mapping[str, str], store: Store)
     return Runs(store).find(chapter, declared_parts) if _shares(chapter) else None
 
 
-def _job(chapter: Chapter, options: Options, progress: Path) -> Job:
+def job_of(chapter: Chapter, options: Options, progress: Path) -> Job:
     from torchbook_press.execute import Job
 
     contract = chapter.contract

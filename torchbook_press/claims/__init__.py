@@ -1,1 +1,1 @@
-"""Which sentences of the book claim something, and what holds them."""
+"""Which sentences of the book claim something, what holds them, and whether that could fail."""

@@ -26,9 +26,14 @@ def claims(
     names: Names = None,
     root: Root = Path("."),
     check: Annotated[bool, typer.Option("--check", help="List what differs from the baseline; then exit 1.")] = False,
-    update: Annotated[bool, typer.Option("--update", help="Take out of the baseline what has evidence now.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Take out of the baseline what is mended.")] = False,
+    shake: Annotated[bool, typer.Option("--shake", help="Instead, the assertions that nothing could break.")] = False,
+    upstream: Annotated[bool, typer.Option(help="With --shake: also change each name that a cell sets.")] = True,
+    jobs: Annotated[int, typer.Option(min=1, help="With --shake: chapters side by side.")] = 1,
 ) -> None:
     """List the sentences that claim a number, a comparative or an absolute, and carry no evidence."""
+    if shake:
+        raise typer.Exit(_shake(root.resolve(), tuple(names or ()), check or update, update, upstream, jobs))
     from torchbook_press import sources
     from torchbook_press.chapters import ChapterError
     from torchbook_press.claims import baseline
@@ -52,6 +57,31 @@ def claims(
         _list_counts(pages)
     _summarise(pages, comparison)
     raise typer.Exit(1 if (check or update) and (comparison.problems or quotations) else 0)
+
+
+def _shake(root: Path, names: tuple[str, ...], check: bool, update: bool, upstream: bool, jobs: int) -> int:
+    from torchbook_press.chapters import ChapterError, chapters
+    from torchbook_press.claims import shake
+    from torchbook_press.run import Options
+
+    try:
+        selection, entries = chapters(root, names), shake.load(root)
+    except (ChapterError, shake.ShakeError) as error:
+        _complain([error])
+        return 2
+    pages = []
+    for page in shake.run(selection, Options(fast=True, jobs=jobs, patience=3.0), names=upstream):
+        pages.append(page)
+        lines = [f"{page.page} in {page.seconds:.0f} s", *(() if check else shake.details(page))]
+        console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    if update:
+        gone = shake.broken(entries, pages)
+        entries = [entry for entry in entries if entry not in gone]
+        shake.save(root, entries)
+    problems = list(shake.problems(entries, pages)) if check else []
+    _complain(problems)
+    console.print(shake.table(pages), markup=False, highlight=False, soft_wrap=True)
+    return 1 if problems else 0
 
 
 def _selected(root: Path, names: Sequence[str]) -> list[Chapter]:
