@@ -45,6 +45,12 @@ CELLS: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     ),
     "shell": ("lines = !echo one\nassert lines == ['one']", [], [], []),
     "walrus": ("assert (aa := 3) == 3\nassert aa == 3", [], [], []),
+    "seed": (
+        "import random\ncc = 0\nrandom.seed(cc)\ndd = random.random() < 2\nassert dd is True",
+        [],
+        [],
+        [],  # `cc` reaches none by `random`
+    ),
     "files": (
         "from pathlib import Path\nbb = 'x'\nPath('new').mkdir()\nPath('new', bb).touch()\n"
         "assert [path.name for path in Path('new').iterdir()] == ['x']",

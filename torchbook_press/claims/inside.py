@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from torchbook_press.claims.instrument import (
@@ -335,7 +335,7 @@ class Session:
         return {"names": [self._name(source, tree, name, longest) for name in names if rehearsal["movable"].get(name)]}
 
     def _name(self, source: str, tree: ast.Module, name: str, longest: float) -> dict[str, Any]:
-        reached = sorted(depending(tree, name))
+        reached = sorted(depending(tree, name, self._steady(tree)))
         row: dict[str, Any] = {"name": name, "reaches": reached, "results": []}
         if not reached:
             row["why"] = why_unread(tree, name)
@@ -349,6 +349,14 @@ class Session:
             kind += 1
         row["failed"] = sorted(set(row["failed"]))
         return row
+
+    def _steady(self, tree: ast.Module) -> set[str]:
+        """Names that stand for modules, functions and classes, before the cell or by its imports."""
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        imported = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
+        kinds = (ModuleType, FunctionType, type)
+        held = {name for name, value in self.shell.user_ns.items() if isinstance(value, kinds)}
+        return held | imported | set(vars(builtins))
 
     def _child(self, source: str, move: Move | None, longest: float) -> dict[str, Any] | None:
         """What a forked child says of the cell; None when it hangs or dies."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -343,8 +343,14 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _flat(handler.body)
 
 
-def depending(tree: ast.Module, name: str) -> set[int]:
-    """Numbers of the cell's assertions that a name's value may reach: by assignments, calls and branches."""
+def depending(tree: ast.Module, name: str, steady: Container[str] = ()) -> set[int]:
+    """Numbers of the cell's assertions that a name's value may reach: by assignments, calls and branches.
+
+    Args:
+        tree: the cell.
+        name: what is changed.
+        steady: names of modules, functions and the like, which a call does not change.
+    """
     tainted, reached = {name}, set()
     known = {assertion.line: number for number, assertion in enumerate(assertions(tree))}
     for _ in range(3):  # loops carry values back
@@ -352,7 +358,7 @@ def depending(tree: ast.Module, name: str) -> set[int]:
             header = _header(statement)
             if not any(tainted.intersection(_names(node)) for node in header):
                 continue
-            tainted |= _touched(statement)
+            tainted |= {touched for touched in _touched(statement) if touched not in steady}
             for inner in _flat([statement]):
                 if inner.lineno in known and isinstance(inner, ast.Assert | ast.Expr):
                     reached.add(known[inner.lineno])
