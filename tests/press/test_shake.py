@@ -28,6 +28,7 @@ CELLS: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "identity": ("h = None\nassert h is None", [], [], []),
     "loop": ("for i in []:\n    assert i == 3", ["i == 3"], [], []),
     "generator": ("j = [1, 2]\nassert all(0 < k for k in j)", [], [], ["j"]),
+    "some of several": ("assert any(ff == 1 for ff in [1, 1, 2])", [], [], []),
     "empty generator": ("assert all(x == 1 for x in iter([]))", ["x == 1"], [], []),
     "used up": ("m = iter([1, 2])\nassert all(n in (1, 2) for n in m)", [], [], []),
     "computed once": ("o = []\nassert len(o) == 0 and o.append(1) is None and len(o) == 1", [], [], []),
@@ -37,6 +38,7 @@ CELLS: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "leftover": ("for t in range(3): pass\nu = 1\nassert u == 1", [], [], []),
     "tensors": ("import torch\nw = torch.ones(3)\nassert torch.allclose(w + 0, torch.ones(3))", [], [], []),
     "any tensor": ("y = torch.ones(3)\nassert torch.allclose(y, torch.ones(3), atol=9)", ["…"], [], ["y"]),
+    "not a number": ("ee = torch.tensor([torch.nan, torch.nan])\nassert ee.isnan().all()", [], [], []),
     "backward": (
         "z = torch.ones(2, requires_grad=True)\n(z * z).sum().backward()\nassert z.grad.tolist() == [2, 2]",
         [],

@@ -61,10 +61,10 @@ class _Noting:
 
 
 class _Replaying:
-    """Gives the values that were noted, but one."""
+    """Gives the values that were noted, but one: at one of the times that it was read, or with `kind` at all times."""
 
-    def __init__(self, noted: _Noting, number: int, time_read: int, other: Any) -> None:
-        self.noted, self.number, self.time_read, self.other = noted, number, time_read, other
+    def __init__(self, noted: _Noting, number: int, time_read: int, other: Any, kind: str = "") -> None:
+        self.noted, self.number, self.time_read, self.other, self.kind = noted, number, time_read, other, kind
         self.counts: dict[int, int] = {}
 
     def __call__(self, number: int, thunk: Callable[[], Any], again: int | None = None) -> Any:
@@ -72,7 +72,8 @@ class _Replaying:
         if number == self.number and count == self.time_read:
             return self.other
         values = self.noted.values.get(number, ())
-        return values[count] if count < len(values) else thunk()
+        value = values[count] if count < len(values) else thunk()
+        return dict(others(value)).get(self.kind, value) if self.kind and number == self.number else value
 
 
 class _Given:
@@ -194,7 +195,8 @@ class Shaker:
                     values = noted.values.get(operand, [])
                     for read in sorted({0, len(values) // 2, len(values) - 1} if values else ())[:_SAMPLES]:
                         for kind, other in self._replacements(unit, operand, read, noted):
-                            result = _outcome(condition, _Replaying(noted, operand, read, other))
+                            every = kind if unit.some else ""
+                            result = _outcome(condition, _Replaying(noted, operand, read, other, every))
                             tried.note(index, (operand, kind), result)
 
     def _values_of(self, unit: Unit) -> list[int]:

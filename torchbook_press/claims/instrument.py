@@ -44,6 +44,7 @@ class Unit:
         constants: those of them that are literals, with "", or only name something, like `torch.float32`, with the name
             that they begin with.
         truth: of its one operand only the truth counts.
+        some: it holds for some of several, so that its values are replaced in all of them at once.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Unit:
     operands: list[int] = field(default_factory=list)
     constants: dict[int, str] = field(default_factory=dict)
     truth: bool = False
+    some: bool = False
 
 
 @dataclass
@@ -188,7 +190,10 @@ class _Skeleton:
         is_method = isinstance(node.func, ast.Attribute)
         of_all = not is_method and name in ("all", "any") and len(node.args) == 1
         if of_all and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+            before = len(self.assertion.units)
             self._comprehension(node.args[0], negative)
+            for unit in self.assertion.units[before:]:
+                unit.some = unit.some or name == "any"
         elif of_all:
             node.args[0] = self._operand(node.args[0], self._unit(node, negative))
         elif is_method and name in _REDUCTIONS and not node.args:

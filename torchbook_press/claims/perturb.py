@@ -106,7 +106,7 @@ def _one_element(values: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _other_element(element: Any) -> Any:
-    return element + 1 if abs(element) < math.inf else element * 0
+    return element + 1 if abs(element) < math.inf else 0  # neither nan nor infinite
 
 
 def _of_container(value: Any) -> Iterator[tuple[str, Any]]:
