@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from torchbook.practice import shelf
 from torchbook_press import build
+from torchbook_press.chapters import Chapter
 
-from .conftest import Book, small_book, write_exercises
+from .conftest import Book, as_if_it_ran, cell, small_book, write_exercises
 
 GLOSSARY = "# Glossary\n\n```{glossary}\nleaf\n  A tensor that no operation made.\n```\n"
 LINKS = "# Links\n\nA leaf, see {ref}`ex-t01-x1` and {doc}`prose`.\n"
@@ -30,6 +32,9 @@ def small(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Iterator[Book
     book.page("all", "# All\n\n:::{exercise-list}\n:::\n")
     book.page("links", LINKS)
     book.page("glossary", GLOSSARY)
+    book.chapter("code", cell("6 * 7"))
+    chapter = Chapter(root, "book/code")
+    as_if_it_ran(chapter, nbformat.v4.new_notebook(cells=[nbformat.from_dict(code) for code in chapter.code_cells]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(shelf.ROOTS, str(root / "own"))
         assert build.html(root) == 0
@@ -69,7 +74,7 @@ def no_sphinx(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 @pytest.fixture
 def copy(small: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
     """The book as it was built; what is done to it is undone by nothing but the next build."""
-    for name in ("_build", "book", "web", "own"):
+    for name in ("_build", "book", "executed", "web", "own"):
         shutil.copytree(small.root / name, tmp_path / name)
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy2(small.root / name, tmp_path / name)
@@ -110,7 +115,7 @@ FOLLOWED = {
     "prose": lambda root: edit(root / "book/prose.md", "Old prose", "New prose"),
     "style": lambda root: edit(root / "web/site.css", "{", "{ orphans: 3;"),
     "contents": lambda root: edit(root / "_toc.yml", "- file: book/prose\n", ""),
-    "output": lambda root: Path(root, "executed").mkdir() or Path(root, "executed/one.ipynb").write_text("{}"),
+    "output": lambda root: Path(root, "executed/one.ipynb").write_text("{}"),
 }
 
 

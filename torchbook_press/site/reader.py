@@ -53,6 +53,7 @@ def read(text: str) -> NotebookNode:
         text = _GLUED.sub(_UNKNOWN, text)
     nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
     _correct_lines(nb, text)
+    _number(nb)
     if not is_myst_markdown_notebook(text):
         return nb
     path = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
@@ -103,6 +104,12 @@ def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
     """Pages whose outputs are stale: they are read again, and say so, though no file of theirs changed."""
     pages = (Chapter(Path(app.srcdir), docname) for docname in env.all_docs)
     return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page)]
+
+
+def _number(nb: NotebookNode) -> None:
+    """Give cells the ids that stay in the site's copy of the page: myst-nb draws them anew in each build."""
+    for index, cell in enumerate(nb.cells):
+        cell.id = f"cell-{index}"
 
 
 def _correct_lines(nb: NotebookNode, text: str) -> None:
