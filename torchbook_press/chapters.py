@@ -19,7 +19,7 @@ from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
 
 from torchbook import front_matter
 from torchbook.front_matter import FrontMatter, FrontMatterError
-from torchbook_press import errors, evidence
+from torchbook_press import errors, evidence, varying
 from torchbook_press.errors import GPU_ONLY
 from torchbook_proofs import Key, Store, digest
 
@@ -150,6 +150,7 @@ class Chapter:
         self._check_swallowed(nb)
         self._check_parameters(nb)
         self._check_errors(nb)
+        self._check_varying(nb)
         return nbformat.from_dict(nb)
 
     def _check_swallowed(self, nb: NotebookNode) -> None:
@@ -177,6 +178,14 @@ class Chapter:
             problem = errors.unnamed(cell) or evidence.misplaced(cell)
             if problem:
                 raise ChapterError(f"{self.shown}:{self.line_of(number)}: cell {number + 1}: {problem}")
+
+    def _check_varying(self, nb: NotebookNode) -> None:
+        cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+        for number, sources in enumerate(varying.shown(cell.source for cell in cells)):
+            if sources and varying.TAG not in cells[number].metadata.get("tags", []):
+                where = f"{self.shown}:{self.line_of(number)}: cell {number + 1}"
+                what = f"shows {', '.join(sorted(sources))}, which is another in each run"
+                raise ChapterError(f"{where}: {what}: tag it [{varying.TAG}], or show what stays")
 
     @property
     def code(self) -> list[str]:
@@ -209,7 +218,7 @@ class Chapter:
 @cache
 def _parser() -> dict[str, str]:
     """What turns a text into cells, and looks whether they are as they must be."""
-    press = digest(Path(__file__), Path(errors.__file__))
+    press = digest(*(Path(__file__).with_name(f"{name}.py") for name in ("chapters", "errors", "varying", "world")))
     return {"press": press, **{name: version(name) for name in ("jupytext", "nbformat")}}
 
 

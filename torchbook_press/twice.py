@@ -18,9 +18,9 @@ from torchbook_press import seal
 from torchbook_press.chapters import Chapter
 from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
 from torchbook_press.run import Options, Report
+from torchbook_press.varying import TAG
 
 FOLDER = "_build/twice"
-VARIES = "varies"
 _MODEL = re.compile(r"IPY_MODEL_(\w+)")
 _SHOWN = 120  # characters of an output
 
@@ -39,12 +39,12 @@ def differing(chapter: Chapter, second: Chapter) -> Iterator[str]:
     for number, (cell, one, two) in enumerate(
         zip(chapter.code_cells, own_cells(before), own_cells(after), strict=True)
     ):
-        if VARIES in cell.metadata.get("tags", []):
+        if TAG in cell.metadata.get("tags", []):
             continue
         first, other = _content(before, one), _content(after, two)
         if first != other:
             where = f"{chapter.shown}:{chapter.line_of(number)}: cell {number + 1}"
-            yield f"{where}: {_difference(first, other)}; mend it, or tag it [{VARIES}]"
+            yield f"{where}: {_difference(first, other)}; mend it, or tag it [{TAG}]"
 
 
 def _content(nb: NotebookNode, cell: NotebookNode) -> str:
