@@ -20,6 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from torchbook_press import success
+from torchbook_press.files import unwritable
 from torchbook_press.success import Stamp
 from torchbook_proofs import digest
 
@@ -74,7 +75,7 @@ class Work:
 def html(root: Path) -> int:
     """Build `_build/html`, or only what changed, or nothing; any warning fails. Returns the exit status."""
     work = Work(root)
-    with _alone(work):
+    with alone(root):
         stamp = Stamp.load(work.stamp)
         if stamp and stamp.inputs == success.inputs(root, stamp.read) and stamp.site == digest(work.site):
             print(f"{work.site.relative_to(root)} is up to date")
@@ -83,10 +84,12 @@ def html(root: Path) -> int:
         if not _can_go_on(work, stamp):
             shutil.rmtree(work.folder, ignore_errors=True)
         before = success.inputs(root)
-        code = _sphinx(work)
+        code = 1 if unwritable(work.folder) else _sphinx(work)
         if code == 0:
             work.publish()
             _stamp(work, before)
+        elif complaint := unwritable(work.folder):
+            print(complaint, file=sys.stderr)
         return code
 
 
@@ -123,10 +126,11 @@ def _stamp(work: Work, before: str) -> None:
 
 
 @contextlib.contextmanager
-def _alone(work: Work) -> Iterator[None]:
-    """Wait for another build of this book, and say so."""
-    work.folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(work.folder.parent / ".lock")
+def alone(root: Path) -> Iterator[None]:
+    """Wait for another build of this book, and say so; who waited once need not again inside."""
+    folder = root / "_build"
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -210,11 +210,12 @@ def book(
     from torchbook_press.run import Options
 
     gc.disable()  # this process ends with the build
-    code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience, strict=strict))
-    if code == 0:
-        code = build.html(root.resolve())
-        _note_recordings(root)
-        _note_unheld(root)
+    with build.alone(root.resolve()):
+        code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience, strict=strict))
+        if code == 0:
+            code = build.html(root.resolve())
+            _note_recordings(root)
+            _note_unheld(root)
     if code == 0:
         console.print(f"the book: {root / '_build' / 'html' / 'index.html'}")
     raise typer.Exit(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from torchbook_press import evidence, seal
 from torchbook_press.chapters import EXECUTED, Chapter
-from torchbook_press.files import write
+from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
 from torchbook_press.key import changed, declared, observed, run_key
 from torchbook_press.reads import roots as protected
@@ -32,7 +31,6 @@ from torchbook_proofs import Store
 if TYPE_CHECKING:  # what runs chapters is loaded when one runs
     from torchbook_press.execute import Failure, Job, Outcome
 
-_ROOM = 1_000_000  # bytes that must be free where chapters' outputs go
 RUN = "torchbook_run"  # the key of our block in an executed notebook's metadata
 LACKS = "torchbook_lacks"  # in its place, why the chapter could not run on this machine
 REQUIRE_COMPILER = "TORCHBOOK_REQUIRE_COMPILER"  # set where a chapter that cannot run is an error
@@ -131,7 +129,9 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
         else:
             stale.append(chapter)
     for place in sorted({chapter.executed.parent for chapter in chapters}):
-        _check_writable(place)
+        complaint = unwritable(place)  # before chapters run for minutes, not after
+        if complaint:
+            raise RunError(complaint)
     stale.sort(key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
     if not stale:
         return report
@@ -149,19 +149,6 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
                         Runs(store).keep(chapter, parts.declared, parts.observed, notebook)
                 finished(outcome)
     return report
-
-
-def _check_writable(folder: Path) -> None:
-    """Complain before chapters run for minutes, not after."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"0" * _ROOM)
-    except OSError as error:
-        remedy = "free some space there" if error.errno == errno.ENOSPC else "make the folder writable"
-        raise RunError(
-            f"{folder}: what the chapters give cannot be written there ({error.strerror}): {remedy}"
-        ) from None
 
 
 @dataclass(frozen=True)

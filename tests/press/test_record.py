@@ -250,6 +250,24 @@ def test_a_broken_recording_is_named(chapter: Chapter, content: str) -> None:
     assert re.fullmatch(r"recordings/fake-gpu-1/one\.ipynb:1: cannot be read \(.*\); delete it, .*", finding, re.DOTALL)
 
 
+FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "an output": lambda nb: nb["cells"][0]["outputs"][0].update(text="1000x faster"),
+    "the lane": lambda nb: nb["metadata"][RUN].update(lane="gpu"),
+    "the sizes": lambda nb: nb["metadata"][RUN]["parameters"].update(FAST=True),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_a_forged_recording_is_named_and_not_shown(chapter: Chapter, forge: Callable[[dict[str, Any]], object]) -> None:
+    path = keep(chapter, {2: text("b")}).path
+    nb = json.loads(path.read_text())
+    forge(nb)
+    path.write_text(json.dumps(nb))
+    (finding,) = finding_texts(chapter)
+    assert finding.startswith("recordings/fake-gpu-1/one.ipynb:1: cannot be read (changed since papermill wrote it)")
+    assert recordings.readable([Recording(path)]) == []
+
+
 def test_changed_kernels_make_their_table_stale(chapter: Chapter) -> None:
     path = keep(chapter, {}).path.with_name("kernels.json")
     path.write_text(json.dumps({"digest": "old"}))

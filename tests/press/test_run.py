@@ -12,16 +12,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import joblib
 import nbformat
 import pytest
 from rich.console import Console
 
+from torchbook_press import files
 from torchbook_press import run as press
 from torchbook_press.chapters import chapters
 from torchbook_press.execute import Job
 from torchbook_press.run import REQUIRE_COMPILER, Options, Report, run_metadata
+from torchbook_proofs.store import FOLDER
 
 from .conftest import Book, cell
 
@@ -55,10 +58,13 @@ def test_force_runs_all(book: Book) -> None:
     assert set(run(book, replace(THREADS, force=True)).ran) == {"book/one"}
 
 
-def test_an_executed_notebook_that_cannot_be_read_is_made_again(book: Book) -> None:
+@pytest.mark.parametrize("left", ['{"cells": [', None], ids=["cut short", "deleted"])
+def test_an_executed_notebook_that_cannot_be_read_is_made_again(book: Book, left: str | None) -> None:
     book.chapter("one", cell("1"))
     run(book)
-    book.executed("one").write_text('{"cells": [')
+    book.executed("one").unlink()
+    if left:
+        book.executed("one").write_text(left)
     assert run(book).reused == ["book/one"]
     assert json.loads(book.executed("one").read_text())["cells"]
 
@@ -261,16 +267,32 @@ def test_a_folder_that_takes_nothing_is_named_before_chapters_run(book: Book) ->
     (book.root / "executed").write_text("a file")
     done = book.torchbook("run")
     assert done.exit_code == 2
-    message = f"error {book.root}/executed/book: what the chapters give cannot be written there"
+    message = f"error {book.root}/executed/book: nothing can be written there"
     assert done.stderr.startswith(message)
     assert "make the folder writable" in done.stderr
+
+
+def test_a_home_that_takes_nothing_is_in_no_way(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    (book.root / "home").write_text("a file")
+    monkeypatch.setenv("HOME", str(book.root / "home"))
+    monkeypatch.delenv(FOLDER)
+    book.chapter("one", cell("1"))
+    done = book.typed("run")
+    assert (done.returncode, "1 ran, 0 failed" in done.stdout) == (0, True), done.stderr
+
+
+def test_what_could_not_be_written_whole_is_not_left_in_part(tmp_path: Path) -> None:
+    (tmp_path / "one.ipynb").mkdir()
+    with pytest.raises(IsADirectoryError):
+        files.write(tmp_path / "one.ipynb", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["one.ipynb"]
 
 
 def test_a_full_disk_is_named_with_its_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(dir: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(press.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
     book.chapter("one")
     done = book.torchbook("run")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from torchbook.practice import shelf
-from torchbook_press import build
+from torchbook_press import build, files
 from torchbook_press.chapters import Chapter
 
 from .conftest import Book, as_if_it_ran, cell, small_book, write_exercises
@@ -91,6 +93,47 @@ def test_nothing_changed_is_known_at_once_and_without_sphinx(
     assert (no_sphinx, capsys.readouterr().out) == ([], "_build/html is up to date\n")
 
 
+def test_a_second_build_waits_for_the_first_and_says_so(
+    copy: Book, no_sphinx: list[bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = ""
+    with ThreadPoolExecutor(1) as pool:
+        with build.alone(copy.root):
+            assert build.html(copy.root) == 0  # of the one that holds it
+            capsys.readouterr()
+            second = pool.submit(build.html, copy.root)
+            while not said:
+                time.sleep(0.01)
+                said = capsys.readouterr().out
+            assert not second.done()
+        assert (second.result(), said) == (0, "another build of this book runs: waiting for it\n")
+
+
+def test_a_book_is_run_and_built_by_one_at_a_time(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchbook_press.cli._run", lambda *_: 3)
+    with ThreadPoolExecutor(1) as pool:
+        with build.alone(book.root):
+            second = pool.submit(book.torchbook, "book")
+            time.sleep(0.5)
+            assert not second.done()
+        assert second.result().exit_code == 3
+
+
+def test_a_full_disk_is_named_last(
+    copy: Book, no_sphinx: list[bool], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(dir: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    FOLLOWED["prose"](copy.root)
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
+    before = texts(copy.root / "_build/html")
+    assert build.html(copy.root) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith("_build/.press: nothing can be written there (No space left on device): free some space there")
+    assert (no_sphinx, texts(copy.root / "_build/html") == before) == ([], True)
+
+
 def touched(path: Path, action: Callable[[Path], object]) -> None:
     """Change a file, and put its dates back."""
     status = path.stat()
@@ -115,7 +158,7 @@ FOLLOWED = {
     "prose": lambda root: edit(root / "book/prose.md", "Old prose", "New prose"),
     "style": lambda root: edit(root / "web/site.css", "{", "{ orphans: 3;"),
     "contents": lambda root: edit(root / "_toc.yml", "- file: book/prose\n", ""),
-    "output": lambda root: Path(root, "executed/one.ipynb").write_text("{}"),
+    "output": lambda root: edit(root / "executed/book/code.ipynb", "6 * 7", "6 * 8"),
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 from torchbook_press.chapters import chapters
 from torchbook_press.execute import Outcome, execute
 
+from ..conftest import PATIENCE
 from .conftest import Book, cell, small_book
 from .test_execute import job, run, shown
 
@@ -130,6 +131,27 @@ def test_memory_of_a_daemon_counts(book: Book) -> None:
     hog = "import time; hog = bytearray(9 * 10**8); time.sleep(60)"
     outcome = run(book, cell(DAEMON.format(code=hog) + "import time; time.sleep(60)"), memory_gb=0.6)
     assert "more than its memory_gb: 0.6" in str(outcome.failure)
+
+
+def test_a_daemon_does_not_outlive_a_chapter_that_is_ended(
+    book: Book, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    sign = tmp_path_factory.mktemp("signs") / "alive"
+    beat = f"import time, pathlib\nwhile True: pathlib.Path({str(sign)!r}).touch(); time.sleep(0.05)"
+    outcome = run(book, cell(DAEMON.format(code=beat) + "while True: pass"), seconds=4 * PATIENCE)
+    assert "ran longer than its minutes" in str(outcome.failure)
+    assert sign.exists()
+    sign.unlink()
+    time.sleep(1)
+    assert not sign.exists()
+
+
+def test_a_kernel_that_the_user_registered_is_not_used(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = book.root / "home/.local/share/jupyter/kernels/python3/kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text('{"argv": ["/bin/false"], "display_name": "Mine", "language": "python"}')
+    monkeypatch.setenv("HOME", str(book.root / "home"))
+    assert shown(run(book, cell("6 * 7"))) == "42"
 
 
 def test_notebooks_of_runs_are_notebooks(ran: Outcome) -> None:
