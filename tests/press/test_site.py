@@ -216,10 +216,29 @@ def test_plain_sphinx_builds_the_book(built: Built, tmp_path: Path) -> None:
 # A book that must not be built.
 
 
+MISTAKES = """\
+# Mistakes
+
+(twice)=
+## Here
+
+See {doc}`nowhere`.
+
+See {numref}`zzz`.
+
+See [it](missing.md).
+"""
+
+
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
-    """A page whose executed notebook is of other code, and one that never ran."""
+    """A page whose executed notebook is of other code, one that never ran, and mistakes in prose and glue."""
     book = small_book(tmp_path_factory.mktemp("broken"), repo)
+    book.page("mistakes", MISTAKES)
+    book.page("more", "# More\n\n(twice)=\n## There\n\nText.\n")
+    glue = cell("from torchbook import glue\nglue('answer', 1)"), cell("glue('answer', 2)")
+    loud = cell("import os, time\nos.system('echo loud >&2')\ntime.sleep(0.5)  # its reader is a thread")
+    book.chapter("glued", "It is {glue:text}`nothing`, and {glue:text}`answer`.", *glue, loud)
     book.chapter("one", "Text.", cell("6 * 7"))
     assert book.torchbook("run").exit_code == 0
     source = book.root / "book" / "one.md"
@@ -242,10 +261,16 @@ def refusals(broken: Book) -> list[str]:
     [
         "book/one.md:23: WARNING: not the code that papermill ran",
         "never run: `torchbook run` makes its outputs",
+        "book/glued.md:34: WARNING: wrote to stderr (loud); mend it, or tag it [stderr]",
+        "book/glued.md:30: WARNING: glue key 'answer' duplicate",
+        "book/glued.md:21: WARNING: No key 'nothing' found in glue data",
+        "book/more.md:4: WARNING: duplicate label twice, other instance in",
+        "book/mistakes.md:6: WARNING: unknown document: 'nowhere'",
+        "book/mistakes.md:8: WARNING: undefined label: 'zzz'",
+        "book/mistakes.md:10: WARNING: 'myst' cross-reference target not found: 'missing.md'",
     ],
-    ids=["stale", "never run"],
 )
-def test_a_page_without_its_own_outputs_fails_the_build_every_time(
+def test_a_page_that_must_not_be_printed_fails_the_build_every_time(
     refusals: list[str], complaint: str, turn: int
 ) -> None:
     assert complaint in refusals[turn]

@@ -184,6 +184,14 @@ def test_a_failed_build_leaves_the_last_site_and_no_stamp(copy: Book, no_sphinx:
     assert no_sphinx == [True, False]
 
 
+def test_a_label_that_is_gone_is_named_on_the_pages_that_link_there(
+    copy: Book, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(copy.root / "book/blocks.md", ":::{exercise} t01-x1\n:::", "Gone.")
+    assert build.html(copy.root) == 1
+    assert "book/links.md:3: WARNING: undefined label: 'ex-t01-x1'" in capsys.readouterr().err
+
+
 # What is handed on.
 
 

@@ -19,6 +19,7 @@ import pytest
 from rich.console import Console
 
 from tests.press.conftest import Book, cell, small_book, write_exercises
+from torchbook import data
 from torchbook.practice import shelf
 from torchbook_press import key, reads
 from torchbook_press import run as press
@@ -274,6 +275,80 @@ def test_what_was_written_during_the_run_does_not_hold(ran: Ran) -> None:
     append(reads.PACKAGE / "notices.py")
     noted = key.observed(["file notices.py"], since=1.0)
     assert key.changed({"declared": {}, "observed": noted}, {}) == ("file notices.py",)
+
+
+# What is neither the package's nor the run's own.
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder with a module and a file, beside the run's own."""
+    (tmp_path / "own").mkdir()
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "helper_of_mine.py").write_text("ANSWER = 42")
+    (folder / "numbers.csv").write_text("1,2")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("code", "file"),
+    [
+        ("open({0!r} + '/numbers.csv').read()", "numbers.csv"),
+        ("import sys; sys.path.append({0!r}); import helper_of_mine", "helper_of_mine.py"),
+        ("import os; os.chdir({0!r}); os.close(os.open('numbers.csv', os.O_RDONLY))", "numbers.csv"),
+    ],
+    ids=["file", "module", "by its descriptor"],
+)
+def test_what_is_read_elsewhere_counts_by_its_path(code: str, file: str, elsewhere: Path) -> None:
+    log = elsewhere.parent / "own" / "reads.txt"
+    for _ in range(2):  # the second time a module is read as Python compiled it
+        log.unlink(missing_ok=True)
+        read_by(code.format(str(elsewhere)), log)
+        assert [name for name in reads.names(log) if name.startswith("outside")] == [f"outside {elsewhere / file}"]
+    before = reads.now(f"outside {elsewhere / file}")
+    append(elsewhere / file)
+    assert reads.now(f"outside {elsewhere / file}") != before
+    assert reads.modified(f"outside {elsewhere / file}") > 0
+
+
+def test_what_the_run_wrote_itself_does_not_count(elsewhere: Path) -> None:
+    log = elsewhere.parent / "own" / "reads.txt"
+    read_by(
+        f"for folder in {[str(elsewhere), str(log.parent)]!r}:\n    name = folder + '/made'\n"
+        "    open(name, 'w').write('1')\n    open(name).read()",
+        log,
+    )
+    assert [name for name in reads.names(log) if name.startswith("outside")] == []
+
+
+def test_data_count_by_their_name(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHBOOK_DATA", str(elsewhere))
+    text = elsewhere / "tinyshakespeare" / "input.txt"
+    text.parent.mkdir()
+    text.write_text("To be")
+    log = elsewhere.parent / "own" / "reads.txt"
+    read_by(f"open({str(text)!r}).read()", log)
+    names = [name for name in reads.names(log) if name.startswith(("data", "outside"))]
+    assert names == ["data tiny-shakespeare"]
+    found = data.Source("tiny-shakespeare", real=True, path=None, fingerprint="verified", note="")
+    monkeypatch.setattr(data, "prepare", lambda name: found)
+    assert reads.now("data tiny-shakespeare") == "verified"
+
+
+def test_a_chapter_that_read_elsewhere_runs_again_when_that_changes(
+    tmp_path: Path, repo: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path / "proofs"))
+    (tmp_path / "root").mkdir()
+    book = small_book(tmp_path / "root", repo)
+    book.chapter(
+        "one", cell(f"import sys; sys.path.append({str(elsewhere)!r})\nfrom helper_of_mine import ANSWER; ANSWER")
+    )
+    run(book)
+    assert run(book).kept == ["book/one"]
+    append(elsewhere / "helper_of_mine.py", "\nANSWER = 43\n")
+    assert list(run(book).ran) == ["book/one"]
 
 
 def read_by(code: str, log: Path) -> None:
