@@ -1,16 +1,17 @@
 """A plugin of pytest: tests that passed are not run again until something that they depend on changes (`--kept`).
 
-What a test depends on is declared by its folder: `INPUTS` names folders and files of the repository, whole. A test file
-that no entry covers depends on everything that git does not ignore. Two watches hold the declarations to the truth: a
-test that opens a file of the repository outside of its inputs fails (`_Watch`), and `tests/proofs/test_inputs.py` holds
-what test files import to be within them. Versions of packages and tools, the processor and the environment's variables
-count for every test.
+What a test depends on is declared by its folder: `INPUTS` names folders and files of the repository, whole; of what a
+pattern fits, only the names count. A test file that no entry covers depends on everything that git does not ignore. Two
+watches hold the declarations to the truth: a test that opens a file of the repository outside of its inputs fails
+(`_Watch`), and `tests/proofs/test_inputs.py` holds what test files import to be within them. Versions of packages and
+tools, the processor and the environment's variables count for every test.
 
 The plugin also prints the seconds of each test file, and fails a run in which one took more than `BUDGET`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -38,10 +39,15 @@ _WHEEL = ("hatch_build.py", "README.md", "LICENSE")  # what it is made of, besid
 _LOCK = ("requirements.txt", "environment.yml", "_drift.yml")
 _PRESS = ("torchbook", "torchbook_press", "torchbook_proofs", "web", "_config.yml")
 _COURSE = ("torchbook", "torchbook_course", "torchbook_proofs")
+_SHELF = "exercises/*/*"  # which knows exercises by the names of their folders, and reads one when asked for it
+_INDEXING = "exercises/p01/x3-manual-indexing"  # the example of many tests
+_HOMEWORK = (_SHELF, _INDEXING, "exercises/s04/x1-mixed-devices")
+# Of the press, what makes sites: a site is printed anew when any exercise changes, whatever is on its pages.
+_PRINTING = ("exercises", "glossary", "lanes", "seal", "search", "site", "success")
 EVERYTHING = (".",)  # all that git does not ignore
 # What tests of a folder, or of a file, read of the repository: the longest name that fits counts.
 INPUTS: dict[str, tuple[str, ...]] = {
-    "tests/course": (*_COURSE, "exercises", "tests/course"),
+    "tests/course": (*_COURSE, *_HOMEWORK, "tests/course"),
     "tests/course/test_course_map.py": (
         *_COURSE,
         *_PRESS,
@@ -51,17 +57,22 @@ INPUTS: dict[str, tuple[str, ...]] = {
         "tests/course",
         "tests/press",
     ),
+    "tests/course/test_secrets.py": (*_COURSE, "exercises", "tests/course"),
     "tests/data": (*_LEARNERS, "tests/data"),
     "tests/figures": (*_LEARNERS, "tests/figures"),
     "tests/kernels": (*_LEARNERS, "tests/kernels"),
     "tests/llm": (*_LEARNERS, "tests/llm"),
     "tests/llm/test_lora.py": (*_LEARNERS, "book/llm/l4-finetuning.md", "tests/llm"),
-    "tests/practice": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
-    "tests/press": (*_PRESS, *_LOCK, "exercises", "tests/press"),
+    "tests/practice": (*_LEARNERS, _SHELF, _INDEXING, "_config.yml", "tests/practice"),
+    "tests/practice/test_check.py": (*_LEARNERS, "exercises", "tests/practice"),
+    "tests/practice/test_terminal.py": (*_LEARNERS, "exercises", "tests/practice"),
+    "tests/practice/test_wheel.py": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
+    "tests/press": (*_PRESS, *_LOCK, _SHELF, "tests/press"),
+    **{f"tests/press/test_{name}.py": (*_PRESS, *_LOCK, "exercises", "tests/press") for name in _PRINTING},
     "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
     "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),
-    "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", "exercises", "tests/press"),
-    "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", "exercises", "tests/press"),
+    "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", _SHELF, "tests/press"),
+    "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", _SHELF, "exercises/lab", "tests/press"),
     "tests/press/test_paper.py": (*_PRESS, "book", "_toc.yml", "executed", "_build/html", "exercises", "tests/press"),
     "tests/press/test_record.py": (*_PRESS, *_LOCK, "exercises", "recordings", "tests/press"),
     "tests/viz": (*_PRESS, "tests/viz"),
@@ -87,6 +98,9 @@ def key_of(file: str) -> Key:
 
 @cache
 def _digest(name: str) -> str:
+    if "*" in name:
+        names = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(name))
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()
     return digest(*_tracked()) if name == "." else digest(ROOT / name, root=ROOT)
 
 
@@ -153,8 +167,13 @@ class _Watch:
         name = name[len(str(ROOT)) + 1 :]
         if name.startswith(_OUTSIDE) or any(name == a or name.startswith(f"{a}/") for a in self.allowed):
             return
-        if event == "open" or not any(a.startswith(f"{name}/") for a in self.allowed):
+        if event == "open" or not any(_is_above(name, a) for a in self.allowed):
             self.strange.add(name)
+
+
+def _is_above(folder: str, name: str) -> bool:
+    """Whether a file or folder, or one that a pattern fits, lies in a folder: who looks for it lists the folder."""
+    return any(PurePosixPath("/", folder).match(f"/{parent}") for parent in PurePosixPath(name).parents)
 
 
 _watch: _Watch | None = None

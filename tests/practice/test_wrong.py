@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.practice.conftest import SOLUTION, WRONG, Write
-from torchbook.practice import shelf
 from torchbook.practice.errors import ExerciseError
 from torchbook.practice.exercise import load
 
@@ -87,18 +86,6 @@ def test_a_program_is_made_when_asked_for(write: Write) -> None:
     assert broken.misconception == "takes a sum for a difference"
     with pytest.raises(ExerciseError, match=r"/wrong\.md:3: minus is not Python, .*: line 8 of what"):
         _ = broken.source
-
-
-def test_every_wrong_answer_of_the_book_is_python() -> None:
-    answers = [answer for exercise in shelf.shelf().values() for answer in exercise.wrong]
-    answers += [
-        answer
-        for exercise in shelf.shelf().values()
-        for name in exercise.variants
-        for answer in exercise.variant(name).wrong
-    ]
-    assert all(answer.source.strip() for answer in answers)
-    assert all(answer.source != answer.reference for answer in answers)
 
 
 # What is said of wrong answers that are not as they must be: file, line, remedy. The page above ends at line 19.

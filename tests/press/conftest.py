@@ -19,7 +19,7 @@ from torchbook.cli import app
 from torchbook_press import seal
 from torchbook_press.chapters import Chapter
 from torchbook_press.key import declared
-from torchbook_press.run import RUN, Options
+from torchbook_press.run import REQUIRE_COMPILER, RUN, Options
 from torchbook_proofs.store import FOLDER as PROOFS
 
 FRONT = """\
@@ -125,6 +125,14 @@ class Book:
 
     def html(self, name: str) -> str:
         return (self.root / "_build" / "html" / "book" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def without_compiler(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chapter that needs a compiler, on a machine that has none."""
+    path = book.chapter("kernels", "The answer is {glue:text}`answer`.", cell("6 * 7"))
+    path.write_text(path.read_text().replace("  minutes:", "  needs: [cpu, compiler]\n  minutes:"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.delenv(REQUIRE_COMPILER, raising=False)
 
 
 def small_book(root: Path, repo: Path) -> Book:

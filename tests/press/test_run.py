@@ -26,7 +26,7 @@ from torchbook_press.execute import Job
 from torchbook_press.run import REQUIRE_COMPILER, Options, Report, run_metadata
 from torchbook_proofs.store import FOLDER
 
-from .conftest import Book, cell
+from .conftest import Book, cell, without_compiler
 
 # Starting processes would take these tests most of their time; those of the command start them.
 THREADS = Options(backend="threading")
@@ -108,14 +108,6 @@ def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> N
     ]
 
 
-def without_compiler(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chapter that needs a compiler, on a machine that has none."""
-    path = book.chapter("kernels", "The answer is {glue:text}`answer`.", cell("6 * 7"))
-    path.write_text(path.read_text().replace("  minutes:", "  needs: [cpu, compiler]\n  minutes:"))
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    monkeypatch.delenv(REQUIRE_COMPILER, raising=False)
-
-
 def test_what_the_machine_cannot_run_is_named_with_the_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     without_compiler(book, monkeypatch)
     report = run(book)
@@ -134,17 +126,6 @@ def test_where_a_compiler_is_required_its_absence_is_a_failure(book: Book, monke
     without_compiler(book, monkeypatch)
     monkeypatch.setenv(REQUIRE_COMPILER, "1")
     assert [failure.docname for failure in run(book).failed] == ["book/kernels"]
-
-
-def test_a_chapter_that_could_not_run_is_printed_without_outputs_and_says_so(
-    book: Book, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without_compiler(book, monkeypatch)
-    assert book.torchbook("book").exit_code == 0
-    page = book.html("kernels")
-    assert "This chapter was not run in this build" in page
-    assert "The answer is (not computed)." in page
-    assert "42" not in page
 
 
 def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:

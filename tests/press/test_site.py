@@ -18,7 +18,7 @@ from sphinx.cmd.build import main as sphinx
 from torchbook_press import build
 from torchbook_press.site.reader import merge
 
-from .conftest import Book, cell, small_book
+from .conftest import Book, cell, small_book, without_compiler
 
 Warnings = list[tuple[str, str, int]]
 
@@ -318,3 +318,14 @@ def test_saved_prose_is_on_the_served_page(book: Book) -> None:
         assert server.wait(timeout=20) is not None
         with pytest.raises(urllib3.exceptions.HTTPError):  # nothing is left behind that serves
             urllib3.PoolManager(retries=False).request("GET", url)
+
+
+def test_a_chapter_that_could_not_run_is_printed_without_outputs_and_says_so(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_compiler(book, monkeypatch)
+    assert book.torchbook("book").exit_code == 0
+    page = book.html("kernels")
+    assert "This chapter was not run in this build" in page
+    assert "The answer is (not computed)." in page
+    assert "42" not in page

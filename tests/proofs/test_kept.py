@@ -66,6 +66,32 @@ def test_a_test_that_reads_outside_of_its_inputs_fails(tree: Path) -> None:
     assert "deselected" not in run(tree).stdout
 
 
+LISTS = """
+from pathlib import Path
+
+def test_asks_for_names(): assert list(Path("exercises").glob("*/*"))
+
+def test_looks_into_one(): assert list(Path("exercises/p02/x1-micrograd").iterdir())
+"""
+
+
+def exercise_in(tree: Path) -> Path:
+    """The page of an exercise of which tests of `course` know the name."""
+    page = tree / "exercises/p02/x1-micrograd/exercise.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("Build it.")
+    return page
+
+
+def test_a_test_that_knows_names_may_list_them_and_no_more(tree: Path) -> None:
+    exercise_in(tree)
+    (tree / "tests/course").mkdir()
+    (tree / "tests/course/test_it.py").write_text(LISTS)
+    printed = run(tree).stdout
+    assert "1 failed, 3 passed, 1 error" in printed
+    assert "it read exercises/p02/x1-micrograd, outside of the inputs" in printed
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "the test itself": lambda root: (root / "tests/data/test_it.py").write_text("def test_passes(): pass\n"),
     "what is beside it": lambda root: (root / "tests/data/helper.py").write_text("x = 1\n"),
@@ -96,6 +122,15 @@ def test_a_change_elsewhere_does_not(in_tree: Path, name: str) -> None:
     before = kept.key_of("tests/data/test_it.py")
     (in_tree / name).write_text("x = 1\n")
     assert kept.key_of("tests/data/test_it.py") == before
+
+
+def test_of_what_a_pattern_fits_only_the_names_count(in_tree: Path) -> None:
+    page = exercise_in(in_tree)
+    before = kept.key_of("tests/course/test_it.py")
+    page.write_text("Build another.")
+    assert kept.key_of("tests/course/test_it.py") == before
+    page.parent.rename(page.parent.with_name("x2-micrograd"))
+    assert kept.key_of("tests/course/test_it.py") != before
 
 
 @pytest.mark.parametrize(
