@@ -76,6 +76,34 @@ def test_any_file_for_a_test_that_may_have_read_any(ledger: keeping.Ledger, item
     assert not is_kept(ledger, item)
 
 
+@pytest.fixture
+def exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The page of an exercise beside another one, below the root of a repository."""
+    monkeypatch.setattr(keeping, "_REPOSITORY", tmp_path)
+    for name in ("x1-one", "x2-two"):
+        (tmp_path / "exercises/p01" / name).mkdir(parents=True)
+        (tmp_path / "exercises/p01" / name / "exercise.md").touch()
+    return tmp_path / "exercises/p01/x1-one/exercise.md"
+
+
+@pytest.mark.parametrize("looked_into", ["x1-one", "x2-two"])
+def test_an_exercise_that_was_looked_into(
+    ledger: keeping.Ledger, item: pytest.Item, exercise: Path, looked_into: str
+) -> None:
+    keeping.keep(ledger, item, built.Notes(exercises={f"p01/{looked_into}"}))
+    exercise.write_text("changed")
+    assert is_kept(ledger, item) == (looked_into == "x2-two")
+
+
+def test_who_asks_for_names_looks_into_no_exercise_and_who_finds_one_does(exercise: Path) -> None:
+    notes = built.Notes()
+    keeping.look_for_exercises(notes)
+    assert len(list((exercise.parents[2]).glob("*/x*-*/exercise.md"))) == 2
+    assert notes.exercises == set()
+    list(exercise.parent.iterdir())
+    assert notes.exercises == {"p01/x1-one"}
+
+
 @pytest.mark.parametrize("what", ["chromium_version", "installed", "processor", "_data"])
 def test_browser_packages_processor_and_data(
     ledger: keeping.Ledger, item: pytest.Item, monkeypatch: pytest.MonkeyPatch, what: str
@@ -93,8 +121,8 @@ def copied(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(repo / "tests" / "site", tests / "site")
     for name in ("browser.py", "axe.py", "conftest.py"):
         shutil.copy(repo / "tests" / name, tests)
-    for folder in ("torchbook", "torchbook_press", "exercises", "book", "tests/press", "_build"):
-        (tmp_path / "copy" / folder).mkdir()
+    for folder in ("torchbook", "torchbook_press", "exercises/p01/x1-one", "book", "tests/press", "_build"):
+        (tmp_path / "copy" / folder).mkdir(parents=True)
         (tmp_path / "copy" / folder / "conftest.py").touch()
     monkeypatch.setattr(keeping, "_TESTS", tests)
     monkeypatch.setattr(keeping, "_REPOSITORY", tests.parent)
@@ -109,7 +137,9 @@ _HELPERS = ("tests/browser.py", "tests/axe.py", "tests/conftest.py", "tests/site
     [
         *(("test_reading.py", name, True) for name in (*_HELPERS, "tests/site/test_reading.py")),
         *(("test_reading.py", name, False) for name in ("tests/site/test_print.py", "torchbook/conftest.py")),
-        *(("test_search.py", f"{room}/conftest.py", True) for room in ("torchbook", "torchbook_press", "exercises")),
+        *(("test_search.py", f"{room}/conftest.py", True) for room in ("torchbook", "torchbook_press")),
+        ("test_search.py", "exercises/p01/x9-new", True),
+        ("test_search.py", "exercises/p01/x1-one/conftest.py", False),
         ("test_search.py", "book/conftest.py", False),
     ],
 )

@@ -53,16 +53,17 @@ def _tags(path: Path) -> list[Tag]:
 
 @dataclass
 class Notes:
-    """What a test has read of the site, so that its proof is made again when that changes."""
+    """What a test has read of the site, and of exercises, so that its proof is made again when that changes."""
 
     files: set[str] = field(default_factory=set)
     choices: dict[str, str] = field(default_factory=dict)  # selector -> the page that was chosen for it
     pages: bool = False  # it has asked which pages there are
     whole: bool = False  # it may have read anything
+    exercises: set[str] = field(default_factory=set)  # folders of those that it has looked into
 
     def clear(self) -> None:
         """Begin anew, for the next test."""
-        self.files, self.choices, self.pages, self.whole = set(), {}, False, False
+        self.files, self.choices, self.pages, self.whole, self.exercises = set(), {}, False, False, set()
 
 
 @dataclass(frozen=True)

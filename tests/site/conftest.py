@@ -23,6 +23,7 @@ from torchbook_proofs import Store
 
 Open = Callable[..., Page]
 _notes = Notes()  # of the test that runs
+keeping.look_for_exercises(_notes)
 
 
 @functools.cache

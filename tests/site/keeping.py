@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,8 @@ class Ledger:
 # Tests that are kept.
 
 _WHOLE = ""  # the name of the site's own folder, below it
-_ROOMS = ("torchbook", "torchbook_press", "exercises")  # what a test may lean on besides the site
+_ROOMS = ("torchbook", "torchbook_press")  # what a test may lean on besides the site
+_EXERCISES = "exercises"  # which a test that leans on a room knows by name, and those that it looks into
 _NO_SOURCES = {"_build", "tests", "node_modules", "__pycache__"}  # and what begins with a dot
 # Fixtures that outlive a test, and that read nothing of the site, or note it. What another one reads for the first test
 # that asks for it, the next one would not be known to have read.
@@ -103,8 +105,30 @@ def key_of(item: pytest.Item) -> Key:
 def _parts(module: Path) -> dict[str, str]:
     helpers = sorted({*module.parent.glob("*.py"), _TESTS / "conftest.py"} - set(module.parent.glob("test_*.py")))
     parts = {**tools(*helpers, module), "installed": installed(), "processor": processor(), "data": _data()}
-    rooms = _ROOMS if _imports_rooms(module) else ()
-    return parts | {room: digest(_REPOSITORY / room) for room in rooms}
+    if not _imports_rooms(module):
+        return parts
+    names = sorted(path.name for path in (_REPOSITORY / _EXERCISES).glob("*/*"))
+    return parts | {room: digest(_REPOSITORY / room) for room in _ROOMS} | {_EXERCISES: ", ".join(names)}
+
+
+def look_for_exercises(notes: Notes) -> None:
+    """From now on note the folders of exercises that this process lists or in which it opens a file.
+
+    A shelf that remembers an exercise still lists its folder each time, to see whether a file has changed.
+    """
+    above = f"{_REPOSITORY / _EXERCISES}{os.sep}"
+
+    def seen(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in ("open", "os.listdir", "os.scandir") and arguments and isinstance(arguments[0], str | Path):
+            path = os.path.abspath(arguments[0])
+            if path.startswith(above) and path.count(os.sep, len(above)):
+                notes.exercises.add("/".join(path[len(above) :].split(os.sep)[:2]))
+
+    sys.addaudithook(seen)
+
+
+def _of_exercise(name: str) -> str:
+    return digest(_REPOSITORY / _EXERCISES / name)
 
 
 def _data() -> str:
@@ -133,6 +157,7 @@ def is_kept(ledger: Ledger, item: pytest.Item) -> bool:
     return (
         answers is not None
         and answers["pages"] in (None, pages_in(ledger.root))
+        and all(_of_exercise(name) == before for name, before in answers["exercises"].items())
         and all(is_chosen(ledger.root, *choice) for choice in answers["choices"].items())
     )
 
@@ -141,5 +166,9 @@ def keep(ledger: Ledger, item: pytest.Item, notes: Notes) -> None:
     """Keep that a test passed, with what it has read of the site."""
     files = {name for name in notes.files if (ledger.root / name).is_file()}
     whole = notes.whole or may_read_anything(item)
-    answers = {"choices": notes.choices, "pages": pages_in(ledger.root) if notes.pages else None}
+    answers = {
+        "choices": notes.choices,
+        "pages": pages_in(ledger.root) if notes.pages else None,
+        "exercises": {name: _of_exercise(name) for name in sorted(notes.exercises)},
+    }
     ledger.put(key_of(item), {_WHOLE} if whole else files, answers)
