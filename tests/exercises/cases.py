@@ -119,11 +119,11 @@ def _graded(group: str, folder: Path) -> dict[str, Graded]:
 
 
 def _evaluated(seen: dict[str, Matrix]) -> dict[str, Graded]:
-    """Answers to several exercises, as one submission in one box."""
+    """Answers to several exercises, as one submission in one box, with the tripwire of a grader who is not patient."""
     parts = []
     for name, matrix in seen.items():
         exercise = CASES[name].exercise
-        tests = evaluate.tests_of(exercise, SEEDS[0]) | {"expected": matrices.expected(matrix, PATIENCE)}
+        tests = evaluate.tests_of(exercise, SEEDS[0]) | {"expected": matrices.expected(matrix)}
         for answer, code in answers_to(exercise).items():
             parts.append(tests | {"id": f"{name} {answer}", "code": code, "context": ""})
     results = evaluate.evaluate({"exercises": parts}, BOX) if parts else {}

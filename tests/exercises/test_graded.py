@@ -12,7 +12,8 @@ from torchbook_course import sandbox
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 
 
-@pytest.mark.parametrize("name", CASES)
+# From the last one on: a process that finds matrices begins with the first, and where they meet, one waits.
+@pytest.mark.parametrize("name", [*reversed(CASES)])
 def test_reference_stub_and_wrong_answer_are_graded(name: str, run_folder: Path) -> None:
     results = graded(name, run_folder)
     assert tuple(results) == ANSWERS
