@@ -103,6 +103,14 @@ def test_a_link_is_no_evidence(role: str) -> None:
     assert not only(f"It is {{{role}}}`faster <name>` here.").bound
 
 
+def test_a_badge_is_evidence_for_its_entry() -> None:
+    assert [s.bound for s in sentences("p", "- {verdict}`refuted <x>` *It never copies.* It always does.")] == [
+        True,
+        True,
+    ]
+    assert not only("- *It never copies.*").bound
+
+
 def test_evidence_is_of_one_sentence() -> None:
     assert [s.bound for s in sentences("p", "It takes {glue:text}`t`. The other is faster.")] == [True, False]
 

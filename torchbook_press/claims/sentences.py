@@ -15,7 +15,8 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-EVIDENCE = ("holds", "words", "cited", "glue")  # roles that bind a sentence to a cell's result or to a source
+EVIDENCE = ("holds", "cited", "glue")  # roles that bind a sentence to a cell's result or to a source
+VERDICT = "verdict"  # an entry of the errata: all of it rests on what its badge leads to, or says that nothing does
 CODE, BOUND, QUOTED = "\ue000", "\ue001", "\ue002"  # stand in `masked` for each character of code, evidence, quotation
 
 _EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}
@@ -111,13 +112,14 @@ def _body(lines: list[str], predicts: bool) -> tuple[list[str], int]:
 def _flat(children: Sequence[Token]) -> tuple[str, str]:
     """Text without markup, and the same masked; a line break stays one."""
     shown, masked, outside = "", "", 0
+    judged = any(token.type == "myst_role" and token.meta["name"] == VERDICT for token in children)
     for token in children:
         text, mask = _inline(token)
         outside += {"link_open": str(token.attrGet("href") or "").startswith("http"), "link_close": -outside}.get(
             token.type, 0
         )
         shown += text
-        masked += "".join(c if c == "\n" else (CODE if outside else mask or c) for c in text)
+        masked += "".join(c if c == "\n" else (BOUND if judged else CODE if outside else mask or c) for c in text)
     quoted = _QUOTATION.sub(lambda match: re.sub(r"[^\n]", QUOTED, match[0]), masked)
     # Evidence within a quotation stays evidence.
     return shown, "".join(BOUND if m == BOUND else q for m, q in zip(masked, quoted, strict=True))
