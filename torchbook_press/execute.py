@@ -209,6 +209,7 @@ class PressEngine(Engine):
             nb_man,
             watch=watch,
             specs=kernel.specs,
+            folder=kernel.work.parent,
             kernel_name=kernel_name,
             timeout=None,
             startup_timeout=120,
@@ -222,15 +223,17 @@ class PressEngine(Engine):
 class _Client(PapermillNotebookClient):
     """papermill's client, which tells a watch the kernel's process and the cell that runs."""
 
-    def __init__(self, *args: Any, watch: Watch, specs: Path | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, watch: Watch, specs: Path | None, folder: Path, **kwargs: Any) -> None:
         super().__init__(*args, on_cell_start=self._on_cell, **kwargs)
         self.watch = watch
         self.specs = specs
+        self.folder = folder  # the run's own
         self.started = 0  # of the chapter's own code cells
         self.written = 0  # characters of output, by the running cell
 
     def create_kernel_manager(self) -> KernelManager:
         manager = super().create_kernel_manager()
+        manager.connection_file = str(self.folder / "connection.json")
         if self.specs:
             manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[str(self.specs)])
         return manager

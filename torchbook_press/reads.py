@@ -1,10 +1,12 @@
 """What a run read: files of the package, exercises, distributions; and what all of these are now.
 
-Every Python that a chapter starts loads `hook/sitecustomize.py`, which notes in one file what is opened below the
-package and the exercises, which modules are imported or only looked for, and of which distributions the version is
-asked. So ranks, workers of a DataLoader and scripts count too. If a process was started so that it does not load the
-hook (`python -I`, or with an environment of its own), what it read is unknown: then all of the package counts, and
-every distribution that chapters may import.
+Every Python that a chapter starts loads `hook/sitecustomize.py`, which notes in one file what is opened, which modules
+are imported or only looked for, and of which distributions the version is asked. Files of the package and the exercises
+count by their names there, data sets by theirs; all others count by their paths, modules of no distribution among them,
+but for the run's own, those of Python and its distributions, whose versions count, and those of the system. So ranks,
+workers of a DataLoader and scripts count too. If a process was started so that it does not load the hook (`python -I`,
+or with an environment of its own), what it read is unknown: then all of the package counts, and every distribution that
+chapters may import.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 import torchbook
+from torchbook import data
+from torchbook.data.cache import DATASETS, folders
 from torchbook.practice import shelf
 from torchbook_proofs import digest
 
@@ -33,6 +37,8 @@ ALL = "torchbook"  # name of the part that is the whole package
 _BUNDLES = "viz/static/"
 # What the exercise's `reference` and `check` never look at.
 _NOT_READ = ("wrong.md", "wrong", "variants")
+# Of the system's libraries and devices counts which machine it is, not what is in each file.
+_SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr")
 _SITE = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 
@@ -44,7 +50,14 @@ def variables(log: Path, inherited: Mapping[str, str]) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(HOOK), *([path] if path else [])]),
         "TORCHBOOK_READS": str(log),
         "TORCHBOOK_READS_UNDER": os.pathsep.join(str(root) for root in roots()),
+        "TORCHBOOK_READS_BESIDE": os.pathsep.join(_beside(log.parent)),
     }
+
+
+def _beside(own: Path) -> list[str]:
+    """Folders that are no part of a key by their files: the run's own, Python's and its packages', the system's."""
+    folders = [own, Path(sys.prefix), Path(sys.base_prefix), *map(Path, _SYSTEM)]
+    return list(dict.fromkeys(str(path) for folder in folders for path in (folder.absolute(), folder.resolve())))
 
 
 def roots() -> list[Path]:
@@ -59,6 +72,7 @@ def names(log: Path) -> list[str]:
     pairs = [(kind, name) for kind, _, name in (line.partition(" ") for line in lines)]
     by_kind = {kind: {name for other_kind, name in pairs if other_kind == kind} for kind, _ in pairs}
     parts = set(_of_files(by_kind.get("file", ())))
+    parts |= set(_of_others(by_kind.get("outside", set()) - by_kind.get("made", set())))
     parts |= set(_of_modules(by_kind.get("module", ()), by_kind.get("distribution", ())))
     if "process" not in by_kind or "unseen" in by_kind:
         parts |= {ALL, *(f"package {name}" for name in closure(_chapters_import()))}
@@ -77,6 +91,24 @@ def _of_files(paths: Iterable[str]) -> Iterator[str]:
             name = _source(path.relative_to(PACKAGE)).as_posix()
             if not name.startswith(_BUNDLES):
                 yield f"file {name}"
+
+
+def _of_others(paths: Iterable[str]) -> Iterator[str]:
+    """Files that are neither the package's nor the run's own: data sets by their names, all others by their paths."""
+    for path in (_source(Path(path)) for path in paths):
+        name = _data(path)
+        yield f"data {name}" if name else f"outside {path}"
+
+
+def _data(path: Path) -> str:
+    """The data set that a file is of, whose content `torchbook.data` verifies; "" for all other files."""
+    for dataset in DATASETS.values():
+        places = (folder / dataset.folder for folder in folders())
+        if path.name.removesuffix(".gz") in (file.name for file in dataset.files) and any(
+            map(path.is_relative_to, places)
+        ):
+            return dataset.name
+    return ""
 
 
 def _source(path: Path) -> Path:
@@ -158,6 +190,10 @@ def now(name: str) -> str:
         return _exercise(what)
     if kind == "file":
         return digest(PACKAGE / what, root=PACKAGE)
+    if kind == "outside":
+        return digest(Path(what))
+    if kind == "data":
+        return data.prepare(what).fingerprint
     return _whole()
 
 
@@ -175,8 +211,8 @@ def version(package: str) -> str:
 def modified(name: str) -> float:
     """When a file or folder that a part is made of was last written; 0 for versions."""
     kind, _, what = name.partition(" ")
-    if kind == "file":
-        return _written(PACKAGE / what)
+    if kind in ("file", "outside"):
+        return _written(PACKAGE / what)  # of a path from the root, itself
     if kind == "exercise":
         folder = shelf.folders().get(what)
         return max((_written(path) for path in folder.rglob("*")), default=0.0) if folder else 0.0

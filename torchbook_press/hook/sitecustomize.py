@@ -12,7 +12,10 @@ import sys
 
 def _watch() -> None:
     log, folder = os.environ["TORCHBOOK_READS"], os.path.dirname(os.path.abspath(__file__))
-    prefixes = tuple(root + os.sep for root in os.environ["TORCHBOOK_READS_UNDER"].split(os.pathsep))
+    prefixes, beside = (
+        tuple(root + os.sep for root in os.environ[name].split(os.pathsep))
+        for name in ("TORCHBOOK_READS_UNDER", "TORCHBOOK_READS_BESIDE")
+    )
     lines: set[str] = set()
     write, close, create, flags = os.write, os.close, os.open, os.O_WRONLY | os.O_APPEND | os.O_CREAT
     absolute, fspath = os.path.abspath, os.fsdecode
@@ -28,12 +31,14 @@ def _watch() -> None:
             write(descriptor, line.encode(errors="surrogateescape"))
             close(descriptor)
 
-    def opened(path: object, *_: object) -> None:
+    def opened(path: object, _mode: object = None, flags: int = 0) -> None:
         if isinstance(path, str | bytes | os.PathLike):
             name = fspath(path)
             name = name if name.startswith(os.sep) else absolute(name)
             if name.startswith(prefixes):
                 note("file", name)
+            elif not name.startswith(beside):
+                note("made" if flags & _WRITES else "outside", name)
 
     def imported(name: str, *_: object) -> None:
         note("module", name.partition(".")[0])
