@@ -72,7 +72,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
     "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),
     "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", _SHELF, "tests/press"),
-    "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", _SHELF, "exercises/lab", "tests/press"),
+    "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", _SHELF, "tests/press"),
     "tests/press/test_paper.py": (*_PRESS, "book", "_toc.yml", "executed", "_build/html", "exercises", "tests/press"),
     "tests/press/test_record.py": (*_PRESS, *_LOCK, "exercises", "recordings", "tests/press"),
     "tests/viz": (*_PRESS, "tests/viz"),
