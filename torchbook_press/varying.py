@@ -62,7 +62,15 @@ _TORCH = {
 }
 # Variables that name folders of the one run.
 _PLACES = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "IPYTHONDIR")
-_SHOW = {"print", "display", "IPython.display.display", "torchbook.glue", "sys.stdout.write", "sys.stderr.write"}
+_SHOW = {
+    "print",
+    "display",
+    "IPython.display.display",
+    "torchbook.glue",
+    "torchbook.holds",
+    "sys.stdout.write",
+    "sys.stderr.write",
+}
 # What says nothing of the value that it is given.
 _BLIND = {"len", "type", "isinstance", "issubclass", "callable", "hasattr", "range", "warnings.warn"}
 _BLIND_ATTRIBUTES = {"shape", "dtype", "device", "ndim", "numel", "stride", "size", "is_contiguous", "__name__"}

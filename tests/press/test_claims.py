@@ -104,10 +104,7 @@ def test_a_link_is_no_evidence(role: str) -> None:
 
 
 def test_a_badge_is_evidence_for_its_entry() -> None:
-    assert [s.bound for s in sentences("p", "- {verdict}`refuted <x>` *It never copies.* It always does.")] == [
-        True,
-        True,
-    ]
+    assert only("- {verdict}`refuted <x>` *It never copies.* It always does.").bound
     assert not only("- *It never copies.*").bound
 
 

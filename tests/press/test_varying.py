@@ -29,6 +29,7 @@ SHOWN = {
     "a variable of the user": ("import os\nos.environ['USER']", "os.environ['USER']"),
     "all variables": ("import os\ndict(os.environ)\nprint(os.environ)", "os.environ"),
     "glued": ("import time\nfrom torchbook import glue\nglue('t', time.time(), '.0f')", "time.time()"),
+    "held": ("import time\nfrom torchbook import holds\nholds('t', time.time(), '>', 0)", "time.time()"),
     "through a function": (
         "import time\ndef seconds(work):\n    start = time.time()\n    work()\n    return time.time() - start\n"
         "seconds(print)",
