@@ -130,7 +130,7 @@ class Comparison:
         """What is to be done, a line each."""
         return [
             *(
-                f"{claim.page}:{claim.line}: {claim.kind} without evidence: mark it with {{words}}, take the number "
+                f"{claim.page}:{claim.line}: {claim.kind} without evidence: mark it with {{holds}}, take the number "
                 f"from {{glue:text}}, name a source with {{cited}}, or say less: {claim.text}"
                 for claim in self.new
             ),
