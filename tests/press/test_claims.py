@@ -231,7 +231,7 @@ def test_what_is_in_the_baseline_is_no_problem() -> None:
 
 def test_a_new_claim_is_named_with_its_remedy() -> None:
     (problem,) = compare([page_of(claim("One."))], {}).problems
-    assert problem.startswith("a.md:3: absolute without evidence: mark it with {words}")
+    assert problem.startswith("a.md:3: absolute without evidence: mark it with {holds}")
     assert problem.endswith("One.")
 
 
