@@ -87,6 +87,7 @@ def test_all_elements_of_a_tensor_must_hold(records: list[dict[str, Any]]) -> No
 def test_tensors_of_other_shapes_are_not_equal(records: list[dict[str, Any]]) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     holds("it", torch.ones(2, 2), "==", torch.ones(2, 2))
+    assert (records[0]["value"], records[0]["bound"]) == ("each of 4 elements", "the other's")
     with pytest.raises(AssertionError):
         holds("it", torch.ones(2, 2), "==", torch.ones(2))
 

@@ -78,8 +78,8 @@ def holds(
         tries += 1
         measured = value()  # type: ignore[operator]
     held = _holds(measured, relation, bound, within)
-    said = _said(measured, relation, spec, of_bound=False) + unit
-    against = _said(bound, relation, spec, of_bound=True) + unit + (f" ± {within:.4g}{unit}" if within else "")
+    said, against = _sides(measured, relation, bound, spec)
+    said, against = said + unit, against + unit + (f" ± {within:.4g}{unit}" if within else "")
     if not held and (not timed or os.environ.get(STRICT)):
         raise AssertionError(f"{name}: {said} {relation} {against} does not hold")
     record: dict[str, Any] = {"name": name, "value": said, "relation": relation, "bound": against, "held": held}
@@ -119,6 +119,13 @@ def _scalar(value: Any) -> Any:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _sides(value: Any, relation: str, bound: Any, spec: str) -> tuple[str, str]:
+    """Both sides in the words of the evidence."""
+    if relation == "==" and _is_tensor(value) and _is_tensor(bound) and math.prod(value.shape) != 1:
+        return f"each of {math.prod(value.shape):,} elements", "the other's"
+    return _said(value, relation, spec, of_bound=False), _said(bound, relation, spec, of_bound=True)
 
 
 def _said(value: object, relation: str, spec: str, *, of_bound: bool) -> str:

@@ -17,6 +17,8 @@ from torchbook_press.site.checks import split, summary
         ("x\nfor y in z:\n    assert y", "x", "for y in z:\n    assert y"),
         ("x\nfor y in z:\n    assert y\n    print(y)", "x\nfor y in z:\n    assert y\n    print(y)", ""),
         ("x\ntorch.testing.assert_close(x, y)", "x", "torch.testing.assert_close(x, y)"),
+        ("x = 1\nassert x\n\nx", "x = 1\nx", "assert x"),
+        ("x = 1\nx", "x = 1\nx", ""),
         ("!ls\nassert True", "!ls\nassert True", ""),
     ],
 )

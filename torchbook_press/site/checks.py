@@ -11,20 +11,25 @@ _CALLS = ("holds", "glue")
 
 
 def split(source: str) -> tuple[str, str]:
-    """A cell's code in two: what a reader would write, and the assertions, `holds` and `glue` at its end."""
+    """A cell's code in two: what a reader would write, and the assertions, `holds` and `glue` at its end, or just before
+    the expression that it shows."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:  # IPython's own lines
         return source, ""
     lines = source.splitlines()
-    start = len(lines)
-    for statement in reversed(statements):
+    last = statements[-1] if statements else None
+    displayed = isinstance(last, ast.Expr) and not _is_check(last)  # what the cell shows may stand behind its checks
+    end = last.lineno - 1 if last is not None and displayed else len(lines)
+    start = end
+    for statement in reversed(statements[:-1] if displayed else statements):
         if not _is_check(statement):
             break
         start = statement.lineno - 1
-    while 0 < start < len(lines) and lines[start - 1].lstrip().startswith("#"):
+    while 0 < start < end and lines[start - 1].lstrip().startswith("#"):
         start -= 1
-    return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+    shown = "\n".join(lines[:start]).rstrip() + "\n" * (start < end < len(lines)) + "\n".join(lines[end:])
+    return shown.strip("\n"), "\n".join(lines[start:end]).strip("\n")
 
 
 def _is_check(statement: ast.stmt) -> bool:
