@@ -11,8 +11,10 @@ _CALLS = ("holds", "glue")
 
 
 def split(source: str) -> tuple[str, str]:
-    """A cell's code in two: what a reader would write, and the assertions, `holds` and `glue` at its end, or just before
-    the expression that it shows."""
+    """A cell's code in two: what a reader would write, and its last assertions, `holds` and `glue`.
+
+    They stand at its end, or just before the expression that it shows.
+    """
     try:
         statements = ast.parse(source).body
     except SyntaxError:  # IPython's own lines
@@ -28,8 +30,10 @@ def split(source: str) -> tuple[str, str]:
         start = statement.lineno - 1
     while 0 < start < end and lines[start - 1].lstrip().startswith("#"):
         start -= 1
-    shown = "\n".join(lines[:start]).rstrip() + "\n" * (start < end < len(lines)) + "\n".join(lines[end:])
-    return shown.strip("\n"), "\n".join(lines[start:end]).strip("\n")
+    if start == end:
+        return source, ""
+    shown = ("\n".join(lines[:start]).rstrip(), "\n".join(lines[end:]))
+    return "\n".join(filter(None, shown)), "\n".join(lines[start:end]).strip("\n")
 
 
 def _is_check(statement: ast.stmt) -> bool:
