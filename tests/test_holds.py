@@ -1,5 +1,6 @@
 """Evidence of sentences, recorded in a cell."""
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,6 +57,8 @@ def test_near_is_within_a_distance(records: list[dict[str, Any]]) -> None:
     assert records[0]["bound"] == "0.5 ± 0.03"
     with pytest.raises(AssertionError):
         holds("it", 0.54, "~", 0.5, within=0.03)
+    holds("it", 0.52, "~", 0.5, within=0.03, spec=".1%")
+    assert records[1]["bound"] == "50.0% ± 3.0%"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,16 @@ def test_a_time_that_never_holds_fails_a_strict_run(
     monkeypatch.setenv(_holds.STRICT, "1")
     with pytest.raises(AssertionError, match=r"it: 1\.1 > 1\.2 does not hold"):
         holds("it", lambda: 1.1, ">", 1.2)
+
+
+def test_a_measurement_takes_no_random_numbers(records: list[dict[str, Any]]) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.manual_seed(0)
+    random.seed(0)
+    states = torch.get_rng_state(), random.getstate()
+    holds("it", lambda: float(torch.rand(1)) + random.random(), "<", 3)
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert random.getstate() == states[1]
 
 
 def test_functions_that_are_compared_are_not_called(records: list[dict[str, Any]]) -> None:

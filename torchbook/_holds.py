@@ -2,6 +2,8 @@
 
 import math
 import os
+import random
+import sys
 from collections.abc import Callable, Sized
 from functools import partial
 from types import FunctionType, MethodType
@@ -73,13 +75,13 @@ def holds(
         raise ValueError(f"holds({name!r}, ...): unknown relation {relation!r}; it is one of {' '.join(_OPERATIONS)}")
     timed = isinstance(value, _MEASURES) and relation not in ("==", "!=", "in", "is")
     tries = 1
-    measured = value() if timed else value  # type: ignore[operator]
+    measured = _measured(value) if timed else value  # type: ignore[arg-type]
     while timed and tries < _TRIES and not _holds(measured, relation, bound, within):
         tries += 1
-        measured = value()  # type: ignore[operator]
+        measured = _measured(value)  # type: ignore[arg-type]
     held = _holds(measured, relation, bound, within)
     said, against = _sides(measured, relation, bound, spec)
-    said, against = said + unit, against + unit + (f" ± {within:.4g}{unit}" if within else "")
+    said, against = said + unit, against + unit + (f" ± {_said(within, relation, spec)}{unit}" if within else "")
     if not held and (not timed or os.environ.get(STRICT)):
         raise AssertionError(f"{name}: {said} {relation} {against} does not hold")
     record: dict[str, Any] = {"name": name, "value": said, "relation": relation, "bound": against, "held": held}
@@ -94,6 +96,18 @@ def holds(
     display({MIME: record}, metadata={KEY: record}, raw=True)
     if not held and not os.environ.get(PRESS):
         print(f"{name} did not hold in this run: {said} {relation} {against}")
+
+
+def _measured(measure: Callable[[], Any]) -> Any:
+    """One measurement, after which random numbers go on as if there had been none: how many there are varies."""
+    torch: Any = sys.modules.get("torch")
+    states = random.getstate(), torch.get_rng_state() if torch else None
+    try:
+        return measure()
+    finally:
+        random.setstate(states[0])
+        if torch:
+            torch.set_rng_state(states[1])
 
 
 def _holds(value: Any, relation: str, bound: Any, within: float) -> bool:
@@ -125,10 +139,10 @@ def _sides(value: Any, relation: str, bound: Any, spec: str) -> tuple[str, str]:
     """Both sides in the words of the evidence."""
     if relation == "==" and _is_tensor(value) and _is_tensor(bound) and math.prod(value.shape) != 1:
         return f"each of {math.prod(value.shape):,} elements", "the other's"
-    return _said(value, relation, spec, of_bound=False), _said(bound, relation, spec, of_bound=True)
+    return _said(value, relation, spec), _said(bound, relation, spec, of_bound=True)
 
 
-def _said(value: object, relation: str, spec: str, *, of_bound: bool) -> str:
+def _said(value: object, relation: str, spec: str, *, of_bound: bool = False) -> str:
     """A value in the words of the evidence; of a tensor the element that is nearest to failing."""
     value = _scalar(value)
     if _is_tensor(value):
