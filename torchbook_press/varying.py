@@ -319,6 +319,10 @@ class Reader:
             case ast.Compare():
                 sources = self._of_all(node, ended)
                 return frozenset(name for name in sources if not _is_address(name))
+            case ast.BinOp(op=ast.Sub()):
+                left, right = (flat(self._value(side, ended)) for side in (node.left, node.right))
+                offset = left and right and all(map(_is_address, left | right))  # within a storage
+                return NOTHING if offset else left | right
             case ast.IfExp():
                 test = self._value(node.test, ended)
                 return joined(
