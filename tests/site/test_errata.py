@@ -72,7 +72,10 @@ def _cells(site: Site, href: str) -> list[str]:
 
 def _shows(cell: str) -> bool:
     """Whether a cell asserts, or raises what it is to raise."""
-    code = re.sub(r"<[^>]+>", "", cell.partition("cell_input")[2].partition("</pre>")[0])
+    source = (
+        cell.partition("cell_input")[2].partition("cell_output")[0].replace("</summary>", "\n")
+    )  # checks are folded
+    code = re.sub(r"<[^>]+>", "", source)
     return "tag_raises-exception" in cell.partition(">")[0] or _ASSERTS.search(code) is not None
 
 

@@ -59,9 +59,8 @@ def test_title_code_words_and_answers_are_on_paper(chapter: Page) -> None:
 
 def test_nothing_to_press_is_on_paper(chapter: Page) -> None:
     chapter.emulate_media(media="print")
-    pressed = (
-        "button, select, nav, summary:not(.prediction *), [role=tablist], .tbviz, .modebar, .keys, .exercise-solved"
-    )
+    titles = ".prediction *, .evidence *"
+    pressed = f"button, select, nav, summary:not({titles}), [role=tablist], .tbviz, .modebar, .keys, .exercise-solved"
     seen = chapter.locator(f":is({pressed}):visible").all_text_contents()
     assert seen == []
     expect(chapter.locator('input:not([type="radio"], [type="checkbox"], [type="text"]):visible')).to_have_count(0)
