@@ -38,6 +38,8 @@ _GB = 1e9
 _LOOK_EVERY = 0.2  # seconds between looks at the kernel, at least
 _LONGEST_REST = 2.0  # seconds; a look at many children takes the machine long, and rests ten times as long
 _LONGEST_REASON = 300
+_SOCKET = "connection-ipc-1"
+_LONGEST_SOCKET = 100  # bytes of a path; Linux takes 107, macOS 103
 MOST_OUTPUT = 5_000_000  # characters that one cell may write
 _MEMORY_TAG = "torchbook-device-memory"
 # The last thing that a kernel beside the CPU lane is asked.
@@ -234,6 +236,9 @@ class _Client(PapermillNotebookClient):
     def create_kernel_manager(self) -> KernelManager:
         manager = super().create_kernel_manager()
         manager.connection_file = str(self.folder / "connection.json")
+        # A port that was free when it was chosen may be taken when the kernel asks for it; a file in its folder is not.
+        if len(os.fsencode(str(self.folder / _SOCKET))) < _LONGEST_SOCKET:
+            manager.transport = "ipc"
         if self.specs:
             manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[str(self.specs)])
         return manager
@@ -311,7 +316,8 @@ def execute(job: Job) -> Outcome:
         except (DeadKernelError, CellTimeoutError) as error:
             failure = _at(job, watch.code_cell, watch.verdict or f"the kernel died: {_last_words(stderr) or error}")
         except Exception as error:  # whatever the tools raise is this chapter's failure, not the whole run's
-            failure = _at(job, watch.code_cell, watch.verdict or f"{type(error).__name__}: {_last_line(str(error))}")
+            said = f"{type(error).__name__}: {_last_line(str(error))}"
+            failure = _at(job, watch.code_cell, watch.verdict or " ".join([said, _last_words(stderr)]).strip())
         finally:
             watch.stop()
             if kernel.world:
