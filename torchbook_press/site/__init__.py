@@ -21,6 +21,7 @@ from torchbook_press.site import (
     glossary,
     lanes,
     launch,
+    listings,
     machines,
     pages,
     reader,
@@ -45,6 +46,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         checks,
         verdicts,
     )
-    for part in (contents, *about_pages, pages, assets, search):
+    for part in (contents, listings, *about_pages, pages, assets, search):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

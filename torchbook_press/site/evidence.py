@@ -166,7 +166,7 @@ def _entry(found: Found) -> str:
     notes = "".join(f", {escape(note)}" for note in evidence.notes)
     unheld = "did not hold: " if not evidence.held else ""
     lanes = "".join(f"; {escape(lane)}" for lane in found.lanes)
-    return f'{unheld}{escape(evidence.said)}{notes}, measured in <a href="#{found.anchor}">this cell</a>{lanes}'
+    return f'{unheld}{escape(evidence.said)}{notes}, <a href="#{found.anchor}">measured here</a>{lanes}'
 
 
 def _source_entry(source: sources.Source) -> str:
@@ -190,8 +190,7 @@ def finish(app: Sphinx, doctree: nodes.document) -> None:
         marks.append(Mark(node.astext(), entry))
         used |= {name} if kind == _HOLDS else set()
         opening = f'<a class="{kind}" id="mark-{number}" data-n="{number}" href="{escape(address)}">'
-        words = nodes.inline("", "", *node.children)
-        node.parent.replace(node, [_raw(opening), words, _raw("</a>")])  # replace_self would hand the class on
+        node.parent.replace(node, [_raw(opening), *node.children, _raw("</a>")])  # replace_self would hand the class on
     for name, found in page.items():
         if name not in used:
             message = f"no sentence uses the evidence {name!r}: write {{holds}}`words <{name}>`, or assert it plainly"
