@@ -15,7 +15,9 @@ ifneq ($(FRESH),)
 export TORCHBOOK_FRESH := $(shell date +%s)
 endif
 PYTEST := $(PY) -m pytest --kept
-SIDE_BY_SIDE := -n logical --maxprocesses 8 --dist worksteal
+# One process more than there are cores: a third of the time of most tests is waiting for browsers and kernels.
+PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) + 1))")
+SIDE_BY_SIDE := -n $(PROCESSES) --dist worksteal
 
 .PHONY: book test check serve run record doctor lint lock viz clean setup
 book: .venv/ready

@@ -150,6 +150,7 @@ def shower(pages: Pages, repo: Path, folder: Path) -> Show:
         page.goto(path.as_uri() + hash)
         if ready:
             page.locator(".viz-mount[data-ready] .tbviz").first.wait_for()
+            page.evaluate(_OPEN)
         return page
 
     return show
@@ -163,6 +164,9 @@ def show(request: pytest.FixtureRequest, pages: Pages, repo: Path, tmp_path: Pat
     assert not complaints, complaints
 
 
+# What stands in a figure's drawer is used as a reader uses it who has opened it.
+_OPEN = "() => document.querySelectorAll('.tbviz-drawer').forEach((drawer) => { drawer.open = true; })"
+
 _START = """async () => {
   for (const figure of document.querySelectorAll("figure.viz-mount")) {
     if (figure.closest("details:not([open])")) continue;
@@ -173,6 +177,7 @@ _START = """async () => {
       await new Promise(requestAnimationFrame);
     }
   }
+  document.querySelectorAll(".tbviz-drawer").forEach((drawer) => { drawer.open = true; });
   scrollTo(0, 0);
 }"""
 

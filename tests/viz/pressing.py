@@ -29,6 +29,16 @@ def active(page: Page) -> str:
     return str(page.evaluate(script))
 
 
+def tab_into(page: Page, toolbar: str) -> None:
+    """Walk with the Tab key until the focus is in the toolbar of that name."""
+    inside = "document.activeElement.closest('[role=toolbar]')?.ariaLabel"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(inside) == toolbar:
+            return
+    raise AssertionError(f"Tab does not reach {toolbar}")
+
+
 def tab_to(page: Page, name: str) -> None:
     """Walk there with the Tab key, and inside a toolbar with the arrow keys."""
     inside = "document.activeElement.closest('[role=toolbar]') !== null"

@@ -108,7 +108,7 @@ def clicking(selector: str, number: int = 0) -> Hand:
 
 def opening(figure: Locator) -> None:
     """Opens all that is folded."""
-    for summary in figure.locator("summary").all():
+    for summary in figure.locator("details:not(.tbviz-drawer) > summary").all():
         summary.click()
 
 

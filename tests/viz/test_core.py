@@ -174,7 +174,7 @@ def test_shell_bonds_to_the_traits_and_lets_go(trial: Try) -> None:
 def test_shell_keeps_keys_from_the_notebook(trial: Try) -> None:
     page = trial(f"""{MODEL} window.heard = [];
       addEventListener("keydown", (e) => heard.push(e.key));
-      shell({{model, el, title: "Trial"}}).controls.append(button("b", () => {{}}))""")
+      shell({{model, el, title: "Trial"}}).lay({{stage: button("b", () => {{}})}})""")
     page.get_by_role("button", name="b").press("ArrowDown")
     assert page.evaluate("heard") == []
 

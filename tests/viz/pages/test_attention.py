@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from torchbook.viz.attention import find, setup
 
 from ..conftest import Show
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 from ..samples import TEXT, attention_explorer
 
 PRESETS = sorted(setup()["presets"])
@@ -23,7 +23,7 @@ def test_presets_by_link_and_keyboard(show: Show) -> None:
         expect(page.locator(".at-head[aria-pressed=true]")).to_have_text(f"{layer}.{head}")
 
     is_at("broad")
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("Enter")
     for name in list(setup()["presets"])[1:]:
         page.keyboard.press("ArrowRight")

@@ -9,7 +9,7 @@ from torchbook.viz import MemoryBudget
 from torchbook.viz.memory import PARTS, results, setup
 
 from ..conftest import Show, gallery
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 
 
 def value(page: Page, name: str) -> Locator:
@@ -112,9 +112,10 @@ def test_copied_code_prints_the_results(show: Show, capsys: pytest.CaptureFixtur
 
 def test_presets_by_keyboard(show: Show) -> None:
     page = show(MemoryBudget())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(MemoryBudget(preset="1b").words)
+    page.keyboard.press("Tab")  # the drawer
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "model"

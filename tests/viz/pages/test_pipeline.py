@@ -9,7 +9,7 @@ from torchbook.viz import BottleneckTool, PipelineTimeline
 from torchbook.viz import bottleneck as neck
 
 from ..conftest import Show, gallery
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 from ..samples import timeline_of_a_run
 
 # The timeline
@@ -146,10 +146,11 @@ def test_the_cpu_changes_the_remedies(show: Show) -> None:
 
 def test_diagnosis_by_keyboard(show: Show) -> None:
     page = show(BottleneckTool())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(BottleneckTool(preset="disk").words)
+    page.keyboard.press("Tab")  # the drawer
     page.keyboard.press("Tab")
     assert "step on a batch" in page.evaluate("document.activeElement.labels[0].textContent")
 

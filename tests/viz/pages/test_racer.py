@@ -259,7 +259,7 @@ def test_nothing_moves_by_itself(show: Show, motion: bool) -> None:
     page = show(OptimizerRacer("bowl", ("sgd",)), motion=motion)
     page.evaluate("""() => { window.drawn = 0;
         const all = {childList: true, subtree: true, attributes: true};
-        new MutationObserver(() => drawn++).observe(document.querySelector('.rx'), all) }""")
+        new MutationObserver(() => drawn++).observe(document.querySelector('.tbviz'), all) }""")
     page.evaluate(FRAMES, 24)
     assert page.evaluate("drawn") == 0
 
@@ -360,7 +360,7 @@ def test_nothing_lies_beyond_the_figure(show: Show, preset: str) -> None:
         .filter((e) => !e.closest('.rx-svg'))
         .filter((e) => e.getBoundingClientRect().right > document.querySelector('.tbviz').getBoundingClientRect().right)
         .map((e) => e.outerHTML.slice(0, 99))"""
-    for width, drawn in ((800, r"^0 0 7\d\d "), (360, r"^0 0 3\d\d ")):
+    for width, drawn in ((800, r"^0 0 4\d\d "), (360, r"^0 0 3\d\d ")):
         page.set_viewport_size({"width": width, "height": 900})
         expect(drawing).to_have_attribute("viewBox", re.compile(drawn))  # it was drawn anew
         assert page.evaluate(beyond) == [], width
@@ -370,7 +370,7 @@ def test_inside_details(show: Show) -> None:
     page = show(f"<details><summary>More</summary>{mounted(OptimizerRacer('bowl'))}</details>", ready=False)
     page.get_by_text("More").click()
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
-    expect(page.locator(".rx-svg")).to_have_attribute("viewBox", re.compile(r"^0 0 7\d\d 4\d\d$"))
+    expect(page.locator(".rx-svg")).to_have_attribute("viewBox", re.compile(r"^0 0 4\d\d 2\d\d$"))
 
 
 def test_the_drawing_follows_the_width(show: Show) -> None:

@@ -9,7 +9,7 @@ from torchbook.viz import Roofline
 from torchbook.viz.roofline import OPS, setup
 
 from ..conftest import Show
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 
 MACHINE = {"bandwidth": 29e9, "flops": 441e9}
 POINTS = {"eager softmax": (83.9e6, 134e6, 9e-3), "matmul": (2.1e9, 12.6e6, 6e-3)}
@@ -109,9 +109,10 @@ def test_copied_code_prints_the_results(show: Show, capsys: pytest.CaptureFixtur
 
 def test_presets_by_keyboard(show: Show) -> None:
     page = show(Roofline())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(Roofline(preset="small-matmul").words)
+    page.keyboard.press("Tab")  # the drawer
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "op"

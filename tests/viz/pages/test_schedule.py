@@ -9,7 +9,7 @@ from torchbook.viz import PipelineSchedule
 from torchbook.viz.schedule import doing, held, moments
 
 from ..conftest import Show, overflow
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 
 
 def test_moments_by_buttons(show: Show) -> None:
@@ -37,11 +37,11 @@ def test_moments_by_keyboard(show: Show) -> None:
 
 def test_presets_and_kinds_by_keyboard(show: Show) -> None:
     page = show(PipelineSchedule())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(PipelineSchedule(preset="gpipe").words)
-    page.keyboard.press("Tab")
+    tab_into(page, "Schedule")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ from torchbook.viz import StrategyTool
 from torchbook.viz.strategy import STRATEGIES, setup
 
 from ..conftest import Show, gallery
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 
 PRESETS = list(setup()["presets"])
 
@@ -76,10 +76,11 @@ def test_fields_by_arrow_keys(show: Show) -> None:
 
 def test_presets_by_keyboard(show: Show) -> None:
     page = show(StrategyTool())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(StrategyTool(preset=PRESETS[1]).words)
+    page.keyboard.press("Tab")  # the drawer
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "model"
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from torchbook.viz import TileExplorer
 
 from ..conftest import Show
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 
 
 def test_steps_by_buttons(show: Show) -> None:
@@ -100,7 +100,7 @@ def test_copied_code_runs(show: Show) -> None:
 
 def test_presets_by_keyboard(show: Show) -> None:
     page = show(TileExplorer())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(TileExplorer(preset="no-reuse").words)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from torchbook.viz.tokenizer import setup
 
 from ..conftest import Show
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 from ..samples import tokenizer_explorer
 
 
@@ -17,7 +17,7 @@ def test_presets_by_link_and_keyboard(show: Show) -> None:
     expect(words(page)).to_have_text(tokenizer_explorer(presets["emoji"]["text"]).words)
     pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
     expect(pressed).to_have_text([presets["emoji"]["label"]])
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     for name in list(presets)[1:4]:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")

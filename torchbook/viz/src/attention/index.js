@@ -15,7 +15,7 @@ const cells = (rows) => paths(rows).map(([level, d]) => s("path", { d, class: "a
 const clamp = (x, high) => Math.max(0, Math.min(high - 1, x));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Attention explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Attention explorer", finding: "Each head looks at other tokens", invitation: "Choose a token to see where it looks.", describe: HELP });
   ui.css(CSS);
   const [tokens, causal, layers, heads] = ["tokens", "causal", "layers", "heads"].map((name) => model.get(name));
   const size = tokens.length;
@@ -224,21 +224,16 @@ function render({ model, el }) {
   };
   for (const one of NAMES) ui.on(one, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "at-chips" }, h("p", { class: "at-title" }, "Go to the head with the most weight on …, or the extreme of entropy"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: h("div", { class: "at at-main" }, h("div", { class: "at-box" }, mapTitle, map, key), h("div", { class: "at-box" }, rowTitle, strip)),
+    readout: [note, rowFacts],
+    drawer: [
+      h("div", { class: "at-chips" }, h("p", { class: "at-title" }, "Go to the head with the most weight on …, or the extreme of entropy"), toolbar("Presets", chips)),
     h("div", { class: "at-bar" }, copyButton("Copy as PyTorch", () => script(all, causal, [layers, heads], state())), link),
-  );
-  replace(
-    ui.stage,
-    h(
-      "div",
-      { class: "at" },
-      note,
       h("div", { class: "at-all" }, h("div", { class: "at-box" }, h("p", { class: "at-title" }, "All heads, layer.head: layers down, heads across"), h("div", { class: "at-scroll" }, overview)), h("div", { class: "at-box" }, table)),
-      h("div", { class: "at-main" }, h("div", { class: "at-box" }, mapTitle, map, key), h("div", { class: "at-box" }, rowTitle, strip, rowFacts, meansTitle, means)),
-    ),
-  );
+      h("div", { class: "at-box" }, meansTitle, means),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

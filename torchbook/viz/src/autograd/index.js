@@ -11,7 +11,7 @@ const PACE = 900; // milliseconds between steps when it plays
 
 function render({ model, el }) {
   const data = { graphs: model.get("graphs"), tensors: model.get("tensors"), scenarios: model.get("scenarios") };
-  const ui = shell({ model, el, title: "Autograd explorer", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
+  const ui = shell({ model, el, title: "Autograd explorer", finding: "Backward walks the recorded graph from the result to its leaves", invitation: "Press Step.", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
   ui.css(STYLE);
   let line;
   let picture;
@@ -42,7 +42,6 @@ function render({ model, el }) {
     put: (state) => choose(valid(state)),
   });
   ui.defer(link.cleanup);
-  ui.controls.append(which, whom, link);
   const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [first, back, next, play, phase]), along);
 
   // Picture, details, leaves
@@ -50,12 +49,13 @@ function render({ model, el }) {
   const spot = h("div", { class: "tbag-canvas" });
   const side = h("div", { class: "tbag-side", tabindex: "0", role: "group", "aria-label": "Details of the chosen node" });
   const table = h("div", { class: "tbag-scroll", tabindex: "0", role: "group", "aria-label": "Gradients of the leaves" });
-  ui.stage.append(h("div", { class: "tbag-main" }, spot, side));
+  ui.lay({
+    stage: h("div", { class: "tbag-main" }, spot, side),
+    bar,
+    readout: ui.words,
+    drawer: [h("div", { class: "tbviz-controls" }, which, whom, link), h("div", { class: "tbag-below" }, key(), h("p", { class: "tbag-head" }, "The leaves and their .grad"), table, h("div", { class: "tbag-bar" }, code, copy))],
+  });
   ui.stage.style.overflow = "visible";
-  ui.root.insertBefore(bar, ui.stage);
-  const words = ui.root.querySelector(".tbviz-words");
-  ui.stage.before(words);
-  ui.stage.after(h("div", { class: "tbag-below" }, key(), h("p", { class: "tbag-head" }, "The leaves and their .grad"), table, h("div", { class: "tbag-bar" }, code, copy)));
   ui.help.append(help());
 
   // Changes come through the model, so that several views and Python agree
@@ -146,7 +146,7 @@ function render({ model, el }) {
       row.className = now ? "tbag-now" : "";
       if (now) table.scrollTop = Math.max(0, row.offsetTop - table.clientHeight / 2);
     }
-    words.classList.toggle("tbag-error", Boolean(state.step.error) || !line.run.passes.length);
+    ui.words.classList.toggle("tbag-error", Boolean(state.step.error) || !line.run.passes.length);
     along.update({ value: state.at });
     back.disable(state.at === 0);
     first.disable(state.at === 0);

@@ -29,7 +29,7 @@ function measured(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Bottleneck diagnosis", describe: HELP });
+  const ui = shell({ model, el, title: "Bottleneck diagnosis", finding: "The slowest stage sets the pace", invitation: "Start from a case, then change what was measured.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const put = (changes) => ui.set(changes);
@@ -97,15 +97,17 @@ function render({ model, el }) {
   };
   for (const name of ALL) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "bn-chips" }, h("p", { class: "bn-title" }, "Start from"), toolbar("Presets", chips)),
+  const left = h("div", { class: "bn-box" }, h("p", { class: "bn-title" }, "What was measured"), bars);
+  ui.lay({
+    stage: h("div", { class: "bn-pair" }, left, verdict),
+    bar: toolbar("Presets", chips),
+    readout: note,
+    drawer: [
     h("div", { class: "bn-fields" }, NAMES.map((name) => inputs[name]), cpu),
     h("div", { class: "bn-bar" }, copyButton("Copy as PyTorch", script, { title: "Code that takes these measurements" }), link),
-  );
-  const left = h("div", { class: "bn-box" }, h("p", { class: "bn-title" }, "What was measured"), bars, h("p", { class: "bn-title" }, "What it answers"), path);
-  replace(ui.stage, h("div", { class: "bn" }, note, h("div", { class: "bn-pair" }, left, verdict)));
-  ui.root.querySelector(".tbviz-words").classList.add("bn-words");
+      h("div", { class: "bn-box" }, h("p", { class: "bn-title" }, "What it answers"), path),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

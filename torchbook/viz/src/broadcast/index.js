@@ -112,7 +112,7 @@ function operations(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Broadcast explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats along a dimension and copies nothing", invitation: "Choose an element of the result to see what it is made from.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const table = alignment({ get: now.get, resize: now.resize });
@@ -165,14 +165,12 @@ function render({ model, el }) {
   };
   for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "bx-chips" }, h("p", { class: "bx-head" }, "Start from"), toolbar("Presets", chips)),
-  );
-  const left = h("div", { class: "bx" }, kinds.node, table.node);
-  const right = h("div", { class: "bx" }, gives, alert, view.node, bytes);
-  const main = h("div", { class: "bx-main" }, left, right);
-  replace(ui.stage, h("div", { class: "bx" }, note, main, h("div", { class: "bx-row" }, copy, link)));
+  ui.lay({
+    stage: h("div", { class: "bx" }, view.node),
+    bar: toolbar("Presets", chips),
+    readout: [note, gives, alert],
+    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
+  });
   drawAll();
   return ui.cleanup;
 }

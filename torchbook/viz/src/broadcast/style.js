@@ -10,17 +10,17 @@ export const CSS = `
 .bx-result{--op:var(--tb-fg);--op-soft:var(--tb-fill)}
 .bx{display:flex;flex-direction:column;gap:.9rem;min-width:0}
 .bx-row{display:flex;flex-wrap:wrap;gap:.45rem .9rem;align-items:center}
-.tbviz .bx-head{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0 0 .25rem}
-.bx-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.bx-ops .tbviz-button{font-family:${MONO};font-size:.9em}
+.tbviz .bx-head{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0 0 .25rem}
+.bx-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.bx-ops .tbviz-button{font-family:${MONO};font-size:max(12px,.9em)}
 .bx-scroll{overflow-x:auto;max-width:100%;padding:3px;margin:-3px}
-.tbviz .bx-table{border-collapse:separate;border-spacing:0;margin:0;width:auto;font-size:.95em;background:none;color:var(--tb-fg);display:table}
+.tbviz .bx-table{border-collapse:separate;border-spacing:0;margin:0;width:auto;font-size:max(12px,.95em);background:none;color:var(--tb-fg);display:table}
 .tbviz .bx-table :is(th,td){border:0;background:none;padding:.22rem .2rem;text-align:center;vertical-align:top;color:var(--tb-fg);font-weight:400;min-width:0;line-height:1.3}
 .tbviz .bx-table tbody th{text-align:right;padding-right:.3rem;vertical-align:top}
 .tbviz .bx-table tbody th>b{display:inline-block;line-height:2.1rem;font-family:${MONO};font-weight:700;color:var(--op,var(--tb-fg))}
-.tbviz .bx-table thead :is(th,td){font-size:.78em;color:var(--tb-muted);padding-bottom:0}
-.bx-table thead small{display:block;font-size:.9em;font-variant-numeric:tabular-nums}
-.bx-table td>small{display:block;font-size:.72em;line-height:1.2;color:var(--tb-muted);min-height:1.2em}
+.tbviz .bx-table thead :is(th,td){font-size:max(12px,.78em);color:var(--tb-muted);padding-bottom:0}
+.bx-table thead small{display:block;font-size:max(12px,.9em);font-variant-numeric:tabular-nums}
+.bx-table td>small{display:block;font-size:max(12px,.72em);line-height:1.2;color:var(--tb-muted);min-height:1.2em}
 .tbviz .bx-table select.bx-size,.bx-none,.bx-out{display:inline-flex;align-items:center;justify-content:center;width:2.7rem;height:2.1rem;min-height:0;padding:0;border-radius:7px;
 font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;font-variant-numeric:tabular-nums}
 .tbviz .bx-table select.bx-size{appearance:none;cursor:pointer;background:var(--op-soft);border:1px solid var(--op);color:var(--tb-fg)}
@@ -33,7 +33,7 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .tbviz .bx-table .tbviz-button:hover{color:var(--tb-fg);border-color:var(--tb-edge)}
 .tbviz .bx-table .tbviz-button[aria-disabled=true]{opacity:.45}
 .tbviz .bx-what :is(th,td){border-top:1px solid var(--tb-line);padding-top:.4rem;padding-bottom:.4rem}
-.tbviz .bx-happens{font-size:.74em;white-space:nowrap;word-spacing:-.18em;font-variant-numeric:tabular-nums}
+.tbviz .bx-happens{font-size:max(12px,.74em);white-space:nowrap;word-spacing:-.18em;font-variant-numeric:tabular-nums}
 .bx-happens>*{display:block}
 .bx-happens>span{color:var(--op);font-weight:600}
 .bx-bad{color:var(--tb-bad)}
@@ -43,16 +43,16 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-out{background:var(--tb-fg);color:var(--tb-bg);font-weight:700}
 .bx-out.bad{background:none;text-decoration:line-through;color:var(--tb-bad);border:2px solid var(--tb-bad)}
 @container (min-width:560px){.tbviz .bx-table :is(th,td){padding-left:.45rem;padding-right:.45rem}.tbviz .bx-table select.bx-size,.bx-none,.bx-out{width:3.4rem}
-.tbviz .bx-happens{font-size:.84em;word-spacing:normal}}
+.tbviz .bx-happens{font-size:max(12px,.84em);word-spacing:normal}}
 @container (max-width:559px){.tbviz .bx-table.many select.bx-size,.many :is(.bx-none,.bx-out){width:2.3rem}.tbviz .bx-table.many :is(th,td){padding-left:.1rem;padding-right:.1rem}}
 .bx-verdict{display:flex;flex-wrap:wrap;gap:.3rem .7rem;align-items:baseline}
 .tbviz .bx-verdict>code{font-size:1.08em}
 .bx-verdict>code>span{display:inline-block;white-space:pre-wrap}
 .bx-verdict:empty,.bx-alert:empty,.bx-memory:empty,.bx-pictures:empty{display:none}
-.bx-tag{font-size:.8em;border:1px solid var(--tb-edge);border-radius:99px;padding:0 .6em;color:var(--tb-muted)}
+.bx-tag{font-size:max(12px,.8em);border:1px solid var(--tb-edge);border-radius:99px;padding:0 .6em;color:var(--tb-muted)}
 .bx-refusal{border:1px solid var(--tb-bad);border-left-width:5px;border-radius:4px;background:var(--tb-bad-soft);color:var(--tb-fg);padding:.5rem .7rem}
 .tbviz .bx-error{display:block;overflow-wrap:anywhere;white-space:pre-wrap;margin:.15rem 0}
-.bx .small{font-size:.84em}
+.bx .small{font-size:max(12px,.84em)}
 .bx-refusal .small{color:var(--tb-fg)}
 .bx-pictures{display:flex;flex-direction:column;gap:.8rem;min-width:0}
 .bx-blocks{display:flex;flex-wrap:wrap;gap:.8rem 1.6rem;min-width:0}
@@ -64,11 +64,11 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-grid{overflow-x:auto;padding:4px;margin:-4px}
 .bx-panels{display:flex;flex-direction:column;gap:.5rem}
 .bx-band{display:flex;flex-wrap:wrap;gap:.5rem .9rem}
-.bx-panel small{font-size:.72em;color:var(--tb-muted);display:block;line-height:1.5}
+.bx-panel small{font-size:max(12px,.72em);color:var(--tb-muted);display:block;line-height:1.5}
 .bx-rows{display:grid;gap:3px;width:max-content}
 .bx-rows>[role=row]{display:grid;grid-auto-flow:column;grid-auto-columns:2.3rem;gap:3px}
 .bx-cell{position:relative;height:1.9rem;border-radius:5px;border:1px solid var(--op);background:var(--op-soft);color:var(--tb-fg);display:flex;align-items:center;justify-content:center;
-font-size:.86em;font-variant-numeric:tabular-nums;cursor:pointer;user-select:none}
+font-size:max(12px,.86em);font-variant-numeric:tabular-nums;cursor:pointer;user-select:none}
 .bx-result .bx-cell{border-color:var(--tb-edge)}
 .bx-cell.copy{background:none;border:1px dashed var(--tb-edge);color:var(--tb-muted)}
 .bx-cell.on,.bx-result .bx-cell.on{border:3px solid var(--op);font-weight:700}
@@ -80,7 +80,7 @@ font-size:.86em;font-variant-numeric:tabular-nums;cursor:pointer;user-select:non
 .bx-sum .small{color:var(--tb-muted);overflow-wrap:anywhere}
 .bx-chooser select{min-height:1.9rem}
 .bx-memory>[role=list]{display:grid;grid-template-columns:max-content minmax(2.5rem,15rem) max-content;gap:.3rem .6rem;justify-content:start}
-.bx-mem{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center;font-size:.88em}
+.bx-mem{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center;font-size:max(12px,.88em)}
 .bx-mem>b{font-family:${MONO};color:var(--op)}
 .bx-bar{display:flex;height:.8rem;min-width:0}
 .bx-bar i{display:block;border:1px solid var(--op);min-width:3px}

@@ -68,7 +68,8 @@ export function permalink({ key, get, put, el, label = "Copy link" }) {
     const value = valueOf(key, location.hash);
     if (value === undefined) return;
     put(value);
-    if (move) el.scrollIntoView({ block: "nearest" });
+    // A figure that fits is shown whole, one that is higher than the screen from its top on.
+    if (move) el.scrollIntoView({ block: el.clientHeight > innerHeight ? "start" : "nearest" });
   };
   const changed = () => apply(true);
   node.href = (value) => (here ? hashOf(key, value) : "");

@@ -1,23 +1,30 @@
 /** The frame that every figure stands in: root, stage, controls, words, and the bond to the model's traits. */
 
-import { h, uid } from "./dom.js";
+import { h, replace, uid } from "./dom.js";
 import { CSS } from "./style.js";
 
 /**
- * @param {{model: object, el: Element, title: string, describe?: string|(() => string)}} options `describe` says how
- *   the figure is used (a string), or gives its first words (a function).
- * @returns {{root: HTMLElement, stage: HTMLElement, controls: HTMLElement, help: HTMLElement, say: (text: string) => void,
+ * @param {{model: object, el: Element, title: string, finding: string, invitation: string,
+ *   describe?: string|(() => string)}} options `title` is the spoken name of the figure, `finding` what it shows and
+ *   `invitation` what to do first; `describe` says how it is used (a string), or gives its first words (a function).
+ * @returns {{root: HTMLElement, stage: HTMLElement, words: HTMLElement, help: HTMLElement,
+ *   lay: (parts: {stage: Parts, bar?: Parts, readout?: Parts, drawer?: Parts}) => void, say: (text: string) => void,
  *   on: (trait: string, fn: (value: *) => void) => void, set: (traits: object) => void,
  *   defer: (fn: () => void) => void, cleanup: () => void, css: (text: string) => void}}
- *   `controls` stands above `stage`; move either with `root.append` or CSS `order` where another order reads better.
+ *   `lay` puts the figure's nodes in their places: one picture, one line of control, one line that says what is seen,
+ *   and a drawer, closed at first, with all the rest. `words` are for screen readers, unless they are laid out too.
+ * @typedef {Node|Array<Node|false|undefined>} Parts
  */
-export function shell({ model, el, title, describe }) {
+export function shell({ model, el, title, finding, invitation, describe }) {
   const undo = [];
   const helped = uid();
-  const controls = h("div", { class: "tbviz-controls" });
   const stage = h("div", { class: "tbviz-stage" });
+  const bar = h("div", { class: "tbviz-bar" });
+  const readout = h("div", { class: "tbviz-readout" });
+  const rest = h("div", { class: "tbviz-rest" });
   const words = h("p", { class: "tbviz-words", "aria-live": "polite" });
   const help = h("p", { class: "tbviz-help", id: helped });
+  const drawer = h("details", { class: "tbviz-drawer" }, h("summary", {}, "Settings and numbers"), rest, help);
   const style = h("style", {}, CSS);
   const root = h(
     "div",
@@ -28,11 +35,19 @@ export function shell({ model, el, title, describe }) {
       "aria-describedby": typeof describe === "string" ? helped : null,
     },
     style,
-    controls,
+    h("div", { class: "tbviz-head" }, h("p", { class: "tbviz-finding" }, finding), h("p", { class: "tbviz-invitation" }, invitation)),
     stage,
+    bar,
+    readout,
     words,
-    help,
+    drawer,
   );
+  const lay = (parts) => {
+    for (const [place, name] of [[stage, "stage"], [bar, "bar"], [readout, "readout"], [rest, "drawer"]]) {
+      replace(place, parts[name]);
+      place.hidden = !place.childNodes.length;
+    }
+  };
   if (typeof describe === "string") help.textContent = describe;
   else help.hidden = true;
   root.addEventListener("keydown", (event) => event.stopPropagation()); // else JupyterLab takes the arrow keys
@@ -59,8 +74,9 @@ export function shell({ model, el, title, describe }) {
   return {
     root,
     stage,
-    controls,
+    words,
     help,
+    lay,
     say,
     on,
     set,

@@ -24,17 +24,24 @@ ${inside("[data-theme=light]", "[data-jp-theme-light=true]", ".vscode-light", "h
 ${inside("[data-theme=dark]", "[data-jp-theme-light=false]", ".vscode-dark", ".vscode-high-contrast:not(.vscode-high-contrast-light)", "html[theme=dark]")}{${DARK}}
 .tbviz,.tbviz *{box-sizing:border-box}
 .tbviz{container-type:inline-size;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:10px;
-padding:.85rem;margin:.75rem 0;max-width:100%;font-size:.9375rem;line-height:1.45;display:flex;flex-direction:column;gap:.7rem;text-align:left}
+position:relative;padding:.85rem;margin:.75rem 0;max-width:100%;font-size:.9375rem;line-height:1.45;display:flex;flex-direction:column;gap:.7rem;text-align:left}
 .tbviz p{margin:0}
 .tbviz [hidden]{display:none!important}
-.tbviz code,.tbviz pre,.tbviz .tbviz-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;font-size:.9em;
+.tbviz code,.tbviz pre,.tbviz .tbviz-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;font-size:max(12px,.9em);
 color:inherit;background:none;border:0;padding:0;margin:0}
 .tbviz-controls{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:flex-end}
 .tbviz-stage{min-width:0;max-width:100%;overflow-x:auto}
 .tbviz-stage svg{max-width:100%;display:block}
-.tbviz-words{color:var(--tb-fg);font-size:.88em;overflow-wrap:anywhere}
-.tbviz-help{color:var(--tb-muted);font-size:.86em}
-.tbviz-button,.tbviz select,.tbviz input[type=text],.tbviz input[type=number]{font:inherit;font-size:.92em;line-height:1.3;min-height:1.9rem;min-width:1.9rem;
+.tbviz-finding{font-size:1.0625rem;font-weight:650;line-height:1.3}
+.tbviz-invitation{color:var(--tb-muted);font-size:max(12px,.92em)}
+.tbviz-bar{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:center}
+.tbviz-bar>:is(.tbviz-toolbar,.tbviz-field){min-width:0}
+.tbviz-readout{display:flex;flex-direction:column;gap:.35rem;font-size:max(12px,.95em);overflow-wrap:anywhere}
+.tbviz>.tbviz-words{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.tbviz-drawer>summary{cursor:pointer;color:var(--tb-muted);font-size:max(12px,.9em);min-height:1.9rem;padding:.25rem 0;width:fit-content}
+.tbviz-rest{display:flex;flex-direction:column;gap:.7rem;margin:.35rem 0 .7rem}
+.tbviz-help{color:var(--tb-muted);font-size:max(12px,.86em)}
+.tbviz-button,.tbviz select,.tbviz input[type=text],.tbviz input[type=number]{font:inherit;font-size:max(12px,.92em);line-height:1.3;min-height:1.9rem;min-width:1.9rem;
 color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.2rem .6rem;margin:0;box-shadow:none;max-width:100%}
 .tbviz-button{cursor:pointer;touch-action:manipulation}
 .tbviz-button:hover{background:var(--tb-fill);border-color:var(--tb-fg)}
@@ -46,17 +53,21 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz :focus-visible{outline:3px solid var(--tb-accent);outline-offset:2px;border-radius:6px}
 .tbviz-toolbar{display:flex;flex-wrap:wrap;gap:.35rem}
 .tbviz-field{display:inline-flex;flex-direction:column;gap:.1rem;min-width:0;max-width:100%}
-.tbviz-field>label{font-size:.8em;color:var(--tb-muted);margin:0}
+.tbviz-field>label{font-size:max(12px,.8em);color:var(--tb-muted);margin:0}
 .tbviz-slider{display:grid;grid-template-columns:minmax(4.5rem,auto) minmax(5rem,1fr) minmax(2.2rem,auto);gap:.5rem;align-items:center;min-height:1.9rem}
-.tbviz-slider>label{margin:0;font-size:.92em}
+.tbviz-slider>label{margin:0;font-size:max(12px,.92em)}
 .tbviz-slider>input{width:100%;min-width:0;height:1.6rem;margin:0;accent-color:var(--tb-accent)}
 .tbviz-slider>output{font-variant-numeric:tabular-nums;text-align:right}
-.tbviz-error{color:var(--tb-bad);font-size:.9em;overflow-wrap:anywhere}
+.tbviz-error{color:var(--tb-bad);font-size:max(12px,.9em);overflow-wrap:anywhere}
 .tbviz-error:empty,.tbviz-status:empty{display:none}
 .tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}
 .tbviz-copy{display:inline-flex;flex-wrap:wrap;gap:.4rem;align-items:center}
-.tbviz-status{color:var(--tb-good);font-size:.86em;overflow-wrap:anywhere;user-select:all}
+.tbviz-status{color:var(--tb-good);font-size:max(12px,.86em);overflow-wrap:anywhere;user-select:all}
 @media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}}
-@media print{.tbviz-controls,.tbviz-help{display:none}}
+.tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
+@container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
+@media (max-width:480px){.tbviz{padding:.6rem;gap:.5rem}.tbviz-head{line-height:1.25}}
+@media (pointer:coarse){.tbviz-button,.tbviz select,.tbviz input,.tbviz summary{min-height:44px;min-width:44px}}
+@media print{.tbviz-bar,.tbviz-invitation,.tbviz-drawer{display:none}}
 @media (forced-colors:active){.tbviz-button[aria-pressed=true]{border-width:3px}}
 `;

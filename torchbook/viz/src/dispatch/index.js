@@ -12,7 +12,7 @@ const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent:
 
 function render({ model, el }) {
   const recording = model.get("recording");
-  const ui = shell({ model, el, title: "Dispatch route", describe: HELP });
+  const ui = shell({ model, el, title: "Dispatch route", finding: "A call passes several keys before a kernel runs", invitation: "Choose a key to see what it does.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(Object.keys(START).map((name) => [name, model.get(name)]));
   const change = (changes) => ui.set({ ...changes, step: 0 });
@@ -161,17 +161,18 @@ function render({ model, el }) {
   };
   for (const name of [...Object.keys(START), "step"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "dr-chips" }, h("p", { class: "dr-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "dr-pick" }, Object.values(picks)),
-    h("div", { class: "dr-bar" }, copyButton("Copy as PyTorch", () => script(recording, setting())), " ", link),
-  );
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
-  replace(
-    ui.stage,
-    h("div", { class: "dr" }, note, schema, way, h("div", { class: "dr-pair" }, h("div", { class: "dr-box" }, line), box), h("p", { class: "dr-small" }, `torch ${recording.torch}, ${cuda}. Calls of composite kernels were seen with dense 3 × 3 CPU tensors unless a kernel was seen with others.`)),
-  );
+  ui.lay({
+    stage: h("div", { class: "dr-pair" }, h("div", { class: "dr-box" }, line), box),
+    bar: toolbar("Presets", chips),
+    readout: [note, way],
+    drawer: [
+      schema,
+      h("div", { class: "dr-pick" }, Object.values(picks)),
+      h("div", { class: "dr-bar" }, copyButton("Copy as PyTorch", () => script(recording, setting())), " ", link),
+      h("p", { class: "dr-small" }, `torch ${recording.torch}, ${cuda}. Calls of composite kernels were seen with dense 3 × 3 CPU tensors unless a kernel was seen with others.`),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

@@ -1,13 +1,13 @@
 export const CSS = `
 .dr{display:grid;gap:.8rem}
-.dr-title{font-size:.8em;color:var(--tb-muted);margin:0 0 .15rem}
+.dr-title{font-size:max(12px,.8em);color:var(--tb-muted);margin:0 0 .15rem}
 .dr-chips,.dr-bar,.dr-note{flex-basis:100%}
-.tbviz .dr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.tbviz .dr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .dr-pick{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.4rem .7rem;flex-basis:100%}
 .dr-pick select{width:100%}
 .dr-steps{display:grid;gap:.35rem}
-.dr-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.dr-call{font-size:.8em;color:var(--tb-muted);align-self:center}
+.dr-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.dr-call{font-size:max(12px,.8em);color:var(--tb-muted);align-self:center}
 .dr-pair{display:grid;gap:.9rem;grid-template-columns:minmax(0,1fr)}
 @container (min-width:46rem){.dr-pair{grid-template-columns:minmax(0,1.25fr) minmax(0,1fr)}}
 .dr-line{list-style:none;margin:0;padding:0}
@@ -16,10 +16,10 @@ export const CSS = `
 .dr-line li:first-child::before{top:1rem}
 .dr-line li:last-child::before{bottom:calc(100% - 1rem)}
 .dr-dot{position:relative;justify-self:center;width:1.35rem;height:1.35rem;margin-top:.05rem;border-radius:50%;border:2px solid var(--tb-edge);background:var(--tb-bg);color:var(--tb-fg);
-font-size:.75em;font-weight:700;line-height:1;display:grid;place-items:center}
+font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items:center}
 .dr-name{font-weight:600;overflow-wrap:anywhere}
-.dr-state{font-size:.82em;color:var(--tb-muted);text-align:right;white-space:nowrap;padding-top:.12em}
-.dr-what{grid-column:2/4;font-size:.8em;color:var(--tb-muted);overflow-wrap:anywhere}
+.dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap;padding-top:.12em}
+.dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-muted);overflow-wrap:anywhere}
 .dr-chosen{background:var(--tb-accent-soft)}
 .dr-chosen .dr-dot{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent)}
 .dr-chosen .dr-state,.dr-chosen .dr-what{color:var(--tb-fg)}
@@ -34,14 +34,14 @@ font-size:.75em;font-weight:700;line-height:1;display:grid;place-items:center}
 .dr-absent .dr-dot{width:.7rem;height:.7rem;margin-top:.35rem}
 .dr-box{min-width:0;display:grid;gap:.55rem;align-content:start}
 .dr-head{font-weight:650;overflow-wrap:anywhere}
-.dr-box dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.15rem .6rem;margin:0;font-size:.88em}
+.dr-box dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.15rem .6rem;margin:0;font-size:max(12px,.88em)}
 .dr-box dt{color:var(--tb-muted);font-weight:400;margin:0}
 .dr-box dd{margin:0;overflow-wrap:anywhere}
-.dr-parts{list-style:none;margin:0;padding:0;display:grid;gap:.3rem;font-size:.88em}
+.dr-parts{list-style:none;margin:0;padding:0;display:grid;gap:.3rem;font-size:max(12px,.88em)}
 .dr-parts li{margin:0;padding:.25rem .45rem;border-left:3px solid var(--tb-edge);background:var(--tb-fill);overflow-wrap:anywhere}
-.dr-parts li>span{display:block;color:var(--tb-muted);font-size:.93em}
-.dr-small{font-size:.82em;color:var(--tb-muted)}
-.dr-schema{font-size:.82em;overflow-wrap:anywhere}
+.dr-parts li>span{display:block;color:var(--tb-muted);font-size:max(12px,.93em)}
+.dr-small{font-size:max(12px,.82em);color:var(--tb-muted)}
+.dr-schema{font-size:max(12px,.82em);overflow-wrap:anywhere}
 @media (forced-colors:active){.dr-chosen{outline:2px solid}.dr-line li::before{background:CanvasText}}
 @container (max-width:26rem){.dr-line li>.dr-name{grid-column:2/4}.dr-line li>.dr-state{grid-column:2/4;justify-self:start;text-align:left}}
 `;

@@ -70,7 +70,7 @@ function lineBox(now, ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Float explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Float explorer", finding: "A float spends its bits on range or on precision", invitation: "Flip a bit.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const link = permalink({
@@ -127,14 +127,20 @@ function render({ model, el }) {
   };
   for (const name of ["number", "dtype", "bits", "saturates"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "fx-chips" }, h("p", { class: "fx-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "fx-bar" }, typed, formats, copyButton("Copy as PyTorch", () => script(now.now())), link),
-  );
-  const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula, facts);
+  const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula);
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
-  replace(ui.stage, h("div", { class: "fx" }, note, wholes, compared, line.node, h("div", { class: "fx-box" }, format, limits)));
+  ui.lay({
+    stage: h("div", { class: "fx" }, wholes, line.node),
+    bar: h("div", { class: "fx-bar" }, typed, formats),
+    readout: note,
+    drawer: [
+      h("div", { class: "fx-chips" }, h("p", { class: "fx-title" }, "Start from"), toolbar("Presets", chips)),
+      compared,
+      h("div", { class: "fx-box" }, facts),
+      h("div", { class: "fx-box" }, format, limits),
+      h("div", { class: "fx-bar" }, copyButton("Copy as PyTorch", () => script(now.now())), link),
+    ],
+  });
   drawAll();
   line.start();
   return ui.cleanup;

@@ -7,22 +7,22 @@ export const CSS = `
 .fx-sign{--hue:var(--tb-violet);--hue-soft:var(--tb-violet-soft)}
 .fx-exponent{--hue:var(--tb-warm);--hue-soft:var(--tb-warm-soft)}
 .fx-fraction{--hue:var(--tb-accent);--hue-soft:var(--tb-accent-soft)}
-.tbviz .fx-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
-.tbviz .fx-small{font-size:.8em;color:var(--tb-muted)}
-.tbviz .fx sup{font-size:.72em;line-height:0;vertical-align:.45em;position:static;top:0}
+.tbviz .fx-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .fx-small{font-size:max(12px,.8em);color:var(--tb-muted)}
+.tbviz .fx sup{font-size:max(12px,.72em);line-height:0;vertical-align:.45em;position:static;top:0}
 .fx-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.fx-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.fx-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .fx-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;justify-content:flex-start}
 .fx-bar>.fx-title{margin-right:auto;align-self:center}
 .fx-bar select{font-family:${MONO}}
 .fx-bar input[type=text]{font-family:${MONO};width:14.5rem}
-.fx-bar .tbviz-toolbar .tbviz-button{font-size:.84em;min-height:1.75rem;padding:.15rem .55rem}
+.fx-bar .tbviz-toolbar .tbviz-button{font-size:max(12px,.84em);min-height:1.75rem;padding:.15rem .55rem}
 .fx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.65rem .75rem;display:flex;flex-direction:column;gap:.55rem;min-width:0}
 @container (max-width:519px){.fx-bar>.tbviz-field:has(input){flex:1 1 8rem}.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-bar .tbviz-toolbar .tbviz-button{padding:.15rem .4rem}.fx-box{padding:.55rem .6rem}}
 .fx-value-box{border:0;padding:0;gap:.8rem}
 .fx-bits{display:flex;flex-wrap:wrap;gap:.7rem .75rem;align-items:flex-start}
 .fx-field{min-width:0;max-width:100%;display:flex;flex-direction:column;gap:.2rem}
-.tbviz .fx-head{font-size:.82em;font-weight:650;color:var(--hue);line-height:1.3}
+.tbviz .fx-head{font-size:max(12px,.82em);font-weight:650;color:var(--hue);line-height:1.3}
 .fx-head span{font-weight:400;color:var(--tb-muted)}
 .fx-own{display:flex;flex-wrap:wrap;gap:3px;padding-bottom:5px;border-bottom:3px solid var(--hue)}
 .fx-exponent .fx-own{border-bottom-style:double}
@@ -33,9 +33,9 @@ export const CSS = `
 .tbviz .fx-bit:focus-visible{outline-offset:1px}
 @container (max-width:519px){.fx-bits[data-width="32"] .fx-fraction .fx-own{max-width:calc(8*1.5rem + 7*3px)}}
 @container (min-width:520px){.fx-bits[data-width="16"] .fx-bit,.fx-bits[data-width="8"] .fx-bit{width:1.75rem;height:2.3rem}}
-.tbviz .fx-meaning{font-family:${MONO};font-size:.84em;color:var(--tb-fg);overflow-wrap:anywhere;line-height:1.4}
+.tbviz .fx-meaning{font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-fg);overflow-wrap:anywhere;line-height:1.4}
 .fx-sign .fx-meaning{white-space:nowrap}
-.tbviz .fx-formula{font-family:${MONO};font-size:.98em;line-height:1.7;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
+.tbviz .fx-formula{font-family:${MONO};font-size:max(12px,.98em);line-height:1.7;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
 .fx-formula>[class^=fx-]{font-weight:600}
 .fx-formula>span:not(.fx-equals):not(.fx-whole){color:var(--hue)}
 .fx-formula .fx-equals{font-weight:400;color:var(--tb-fg)}
@@ -43,27 +43,27 @@ export const CSS = `
 .fx-facts{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.55rem .9rem}
 @container (min-width:640px){.fx-facts{grid-template-columns:repeat(4,minmax(0,1fr))}}
 .fx-facts>div{min-width:0;display:flex;flex-direction:column}
-.fx-label{font-size:.78em;color:var(--tb-muted)}
-.fx-fact{font-family:${MONO};font-size:.92em;overflow-wrap:anywhere}
-.fx-more{font-family:${MONO};font-size:.78em;color:var(--tb-muted);overflow-wrap:anywhere}
-.tbviz .fx-table{border-collapse:collapse;width:100%;margin:0;font-size:.92em;display:table}
+.fx-label{font-size:max(12px,.78em);color:var(--tb-muted)}
+.fx-fact{font-family:${MONO};font-size:max(12px,.92em);overflow-wrap:anywhere}
+.fx-more{font-family:${MONO};font-size:max(12px,.78em);color:var(--tb-muted);overflow-wrap:anywhere}
+.tbviz .fx-table{border-collapse:collapse;width:100%;margin:0;font-size:max(12px,.92em);display:table}
 .tbviz .fx-table tr{background:none;border:0}
 .tbviz .fx-table :is(th,td){padding:.25rem .5rem;border:0;border-top:1px solid var(--tb-line);text-align:right;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums;vertical-align:middle}
-.tbviz .fx-table thead th{border-top:0;font-weight:600;font-size:.86em;color:var(--tb-muted);text-align:right}
+.tbviz .fx-table thead th{border-top:0;font-weight:600;font-size:max(12px,.86em);color:var(--tb-muted);text-align:right}
 .tbviz .fx-table :is(th,td):is(:first-child,:last-child){text-align:left}
 .tbviz .fx-table th:first-child{padding-left:0}
-.tbviz .fx-table td{font-family:${MONO};font-size:.94em;overflow-wrap:anywhere}
+.tbviz .fx-table td{font-family:${MONO};font-size:max(12px,.94em);overflow-wrap:anywhere}
 .tbviz .fx-table td:last-child{font-family:inherit;white-space:nowrap}
 .tbviz .fx-table td.bad{color:var(--tb-bad);font-weight:600}
 .tbviz .fx-table tr.on td{font-weight:650}
-.fx-pick{font-family:${MONO};font-size:.86em;width:9.6rem;text-align:left;white-space:nowrap;padding:.15rem .5rem}
+.fx-pick{font-family:${MONO};font-size:max(12px,.86em);width:9.6rem;text-align:left;white-space:nowrap;padding:.15rem .5rem}
 @container (max-width:639px){
 .tbviz .fx-table thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .fx-table,.tbviz .fx-table tbody{display:block}
 .tbviz .fx-table tr{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:.1rem .75rem;padding:.45rem 0;border-top:1px solid var(--tb-line)}
 .tbviz .fx-table tbody tr:first-child{border-top:0;padding-top:0}
 .tbviz .fx-table :is(th,td),.tbviz .fx-table :is(th,td):is(:first-child,:last-child){display:block;border:0;padding:0;text-align:left;white-space:normal}
-.tbviz .fx-table td:is([data-title=error],[data-title=relative])::before{content:attr(data-title) " ";font-family:system-ui,sans-serif;font-size:.86em;color:var(--tb-muted);font-weight:400}
+.tbviz .fx-table td:is([data-title=error],[data-title=relative])::before{content:attr(data-title) " ";font-family:system-ui,sans-serif;font-size:max(12px,.86em);color:var(--tb-muted);font-weight:400}
 .tbviz .fx-table td:is([data-title=error],[data-title=relative]){order:1}
 .tbviz .fx-table td:last-child{grid-column:1/-1;order:0}
 .tbviz .fx-table td:nth-child(2){align-self:center;font-weight:650}

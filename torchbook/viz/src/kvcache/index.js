@@ -14,7 +14,7 @@ const heads = (names) => h("thead", {}, h("tr", {}, names.map((text) => h("th", 
 const row = (name, cells, on) => h("tr", { class: on ? "on" : null }, h("th", { scope: "row" }, name), cells.map((text) => h("td", {}, text)));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "KV cache explorer", describe: HELP });
+  const ui = shell({ model, el, title: "KV cache explorer", finding: "With a cache, a step computes one row instead of all", invitation: "Press Play.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const inPages = () => model.get("view") === "pages";
@@ -140,7 +140,7 @@ function render({ model, el }) {
   const second = h("div", { class: "kv-box" });
   const budget = h("div", { class: "kv" });
   const drawn = h("div", { class: "kv" }, h("div", { class: "kv-pair" }, triangles.map((one) => one.node)), key());
-  const main = h("div", { class: "kv-box" }, player, head, drawn, budget, pages.node);
+  const parts = [player, head, drawn, budget, pages.node];
   const shown = { steps: [player, head, drawn], memory: [budget], pages: [player, head, pages.node] };
 
   function drawSteps(now, step) {
@@ -281,7 +281,7 @@ function render({ model, el }) {
     note.hidden = !preset;
     scrub.update({ max: last() + 1, value: step + 1 });
     moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
-    for (const one of main.children) one.hidden = !shown[view].includes(one);
+    for (const one of parts) one.hidden = !shown[view].includes(one);
     ({ steps: drawSteps, memory: drawMemory, pages: drawPages })[view](now, step);
     clearTimeout(waiting);
     const say = () => ui.say(describe(now, model.get("step"), model.get("moment")));
@@ -295,15 +295,19 @@ function render({ model, el }) {
   };
   for (const name of [...ALL, "reply", "step", "moment"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: h("div", { class: "kv-box" }, drawn, budget, pages.node),
+    bar: player,
+    readout: [note, head],
+    drawer: [
+      h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Look at"), toolbar("Look at", views)),
     h("div", { class: "kv-fields" }, models, kv, valueBytes, weightBytes, Object.values(numbers)),
     h("div", { class: "kv-sliders" }, Object.values(sliders)),
     h("div", { class: "kv-bar" }, other, copyButton("Copy as PyTorch", () => script(setting(), model.get("step"), at())), link),
-  );
-  replace(ui.stage, h("div", { class: "kv" }, note, main, h("div", { class: "kv-pair" }, counts, second)));
+      h("div", { class: "kv-pair" }, counts, second),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

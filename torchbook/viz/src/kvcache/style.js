@@ -5,17 +5,17 @@ const HATCH = "repeating-linear-gradient(135deg,var(--tb-warm) 0 1.5px,var(--tb-
 
 export const CSS = `
 .kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
-.tbviz .kv-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
-.tbviz .kv-small{font-size:.84em;color:var(--tb-muted);margin:0}
+.tbviz .kv-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .kv-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .kv-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.kv-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .kv-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.kv-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .kv-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .kv-fields{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;flex:1 1 100%}
 .kv-fields input[type=number]{width:5.4rem}
 .kv-fields .kv-wide input[type=number]{width:7.4rem}
 .kv-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(16rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .kv-sliders .tbviz-slider{grid-template-columns:8.6rem minmax(3rem,1fr) 2.2rem}
-.kv-sliders .tbviz-slider>label{font-size:.88em}
+.kv-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .kv-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .kv-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
 .kv-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 4.6rem}
@@ -23,10 +23,10 @@ export const CSS = `
 .kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .tbviz .kv-head{font-weight:600}
 .kv-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:720px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
+@container (min-width:540px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
 .kv-panel{min-width:0}
 .tbviz .kv-svg{display:block;max-width:100%;height:auto}
-.kv-svg text{font:11px system-ui,sans-serif;fill:var(--tb-fg)}
+.kv-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
 .kv-svg .quiet{fill:var(--tb-muted)}
 .kv-svg .on{font-weight:700}
 .kv-lost{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:1}
@@ -37,22 +37,22 @@ export const CSS = `
 .kv-tick{stroke:var(--tb-bg);stroke-width:1.6;fill:none}
 .kv-later{fill:none;stroke:var(--tb-line);stroke-width:1}
 .kv-row{fill:none;stroke:var(--tb-fg);stroke-width:1.8}
-.kv-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.84em}
+.kv-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .kv-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
 .kv-scroll{overflow-x:auto;max-width:100%;min-width:0;padding-bottom:2px}
-.tbviz .kv-table{border-collapse:collapse;margin:0;width:100%;font-size:.9em;display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
+.tbviz .kv-table{border-collapse:collapse;margin:0;width:100%;font-size:max(12px,.9em);display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
 .tbviz .kv-table tr{background:none;border:0}
 .tbviz .kv-table :is(td,th){border:0;border-bottom:1px solid var(--tb-line);padding:.22rem .4rem;text-align:right;background:none;color:inherit;font-weight:400;vertical-align:top}
 .tbviz .kv-table :is(td,th):first-child{text-align:left;padding-left:0}
-.tbviz .kv-table thead th{color:var(--tb-muted);font-size:.94em}
+.tbviz .kv-table thead th{color:var(--tb-muted);font-size:max(12px,.94em)}
 .tbviz .kv-table tr.on>*{font-weight:650;background:var(--tb-fill)}
 .tbviz .kv-tables :is(th,td){text-align:left}
 .tbviz .kv-tables :is(th,td):nth-child(3){text-align:right;padding-right:1.2rem}
 .kv-table td{white-space:nowrap}
 .tbviz .kv-table .kv-pages{font-family:${MONO};white-space:normal}
 .kv-table b{font-weight:650;display:block;white-space:nowrap}
-.kv-table span{color:var(--tb-muted);font-size:.9em;display:block;white-space:normal}
-.tbviz .kv-formula{font-family:${MONO};font-size:.88em;overflow-wrap:anywhere}
+.kv-table span{color:var(--tb-muted);font-size:max(12px,.9em);display:block;white-space:normal}
+.tbviz .kv-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
 .kv-meter{height:1.7rem;border:1px solid var(--tb-edge);border-radius:4px;overflow:hidden;display:flex;background:var(--tb-bg)}
 .kv-meter>i{display:block;height:100%;flex:none}
 .kv-meter>.w{background:var(--tb-accent)}
@@ -66,7 +66,7 @@ export const CSS = `
 .kv-sample.spare{background:${HATCH}}
 .kv-sample.free{border-style:dashed;border-color:var(--tb-muted)}
 .kv-pool{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:0;padding:0}
-.tbviz .kv-pool>li{margin:0;padding:.15rem .3rem .3rem;border:1px solid var(--tb-edge);border-radius:5px;font-size:.82em;display:flex;flex-direction:column;gap:.15rem;min-width:3.4rem}
+.tbviz .kv-pool>li{margin:0;padding:.15rem .3rem .3rem;border:1px solid var(--tb-edge);border-radius:5px;font-size:max(12px,.82em);display:flex;flex-direction:column;gap:.15rem;min-width:3.4rem}
 .tbviz .kv-pool>li.free{border-style:dashed;border-color:var(--tb-muted);color:var(--tb-muted)}
 .tbviz .kv-pool>li.fresh{box-shadow:0 0 0 1.5px var(--tb-fg)}
 .kv-pool b{font-weight:700}

@@ -21,7 +21,7 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Memory budget", describe: HELP });
+  const ui = shell({ model, el, title: "Memory budget", finding: "What fills the memory of a GPU", invitation: "Start from a run, then change one thing.", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -143,9 +143,11 @@ function render({ model, el }) {
   for (const name of ALL) ui.on(name, queue);
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
-  replace(
-    ui.controls,
-    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: spot,
+    bar: toolbar("Presets", chips),
+    readout: note,
+    drawer: [
     h(
       "div",
       { class: "mb-groups" },
@@ -154,8 +156,10 @@ function render({ model, el }) {
       h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, inputs.layers, inputs.hidden, inputs.heads, inputs.kv_heads, inputs.ffn, inputs.vocab, inputs.positions, picks.family, picks.tied)),
     ),
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
-  );
-  replace(ui.stage, h("div", { class: "sc" }, note, spot, waysBox, h("div", { class: "sc-box" }, answers.node)));
+      waysBox,
+      h("div", { class: "sc-box" }, answers.node),
+    ],
+  });
   draw();
   const watch = new ResizeObserver(() => {
     if (spot.clientWidth && spot.clientWidth !== width) {

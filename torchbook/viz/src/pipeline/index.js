@@ -42,7 +42,7 @@ function control(name, model, put) {
 const bars = (rows) => h("div", { class: "pl-bars" }, rows.map(([name, share, text, most]) => [h("span", {}, most ? h("b", {}, name) : name), h("span", { class: `pl-track${most ? " most" : ""}`, "aria-hidden": "true" }, h("i", { style: { width: `${Math.min(100, 100 * share).toFixed(1)}%` } })), h("span", { class: "pl-value" }, text)]));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline timeline", describe: HELP });
+  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace of training", invitation: "Start from a case and look where the lanes wait.", describe: HELP });
   ui.css(CSS);
   const run = model.get("run")?.rows ? model.get("run") : null;
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -126,14 +126,16 @@ function render({ model, el }) {
   };
   for (const name of [...ALL, "source", "selected", "skip"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
-    h("div", { class: "pl-chips" }, h("p", { class: "pl-title" }, run ? "Or a model of" : "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: spot,
+    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), toolbar("Presets", chips)],
+    readout: note,
+    drawer: [
     h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),
     h("div", { class: "pl-bar" }, transfer, copyButton("Copy as PyTorch", () => script(setting())), link),
-  );
-  replace(ui.stage, h("div", { class: "pl" }, note, spot, h("div", { class: "pl-pair" }, pace, busy)));
+      h("div", { class: "pl-pair" }, pace, busy),
+    ],
+  });
   draw();
   const watch = new ResizeObserver(() => {
     if (spot.clientWidth && spot.clientWidth !== width) {

@@ -4,22 +4,22 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .pl{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
-.tbviz .pl-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
-.tbviz .pl-small{font-size:.84em;color:var(--tb-muted);margin:0}
+.tbviz .pl-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .pl-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .pl-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.pl-chips .tbviz-button,.pl-source .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.pl-chips .tbviz-button,.pl-source .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .pl-source{flex:1 1 100%}
-.tbviz .pl-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.tbviz .pl-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .pl-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .pl-sliders .tbviz-slider{grid-template-columns:8.2rem minmax(3rem,1fr) 4.2rem}
-.pl-sliders .tbviz-slider>label{font-size:.88em}
+.pl-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .pl-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;flex:1 1 100%}
 .pl-bar .tbviz-field{max-width:100%}
 .pl-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
 .tbviz .pl-head{font-size:1.02em}
-.tbviz .pl-way{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em;min-height:4.4em}
+.tbviz .pl-way{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em);min-height:4.4em}
 .tbviz .pl-svg{max-width:none;display:block;overflow:visible;touch-action:pan-y;cursor:pointer}
-.pl-svg text{font:11.5px system-ui,sans-serif;fill:var(--tb-fg)}
+.pl-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
 .pl-svg .pl-lane{font-size:12px;fill:var(--tb-muted)}
 .pl-svg .pl-tick{fill:var(--tb-muted)}
 .pl-rail{stroke:var(--tb-line);stroke-width:1}
@@ -31,17 +31,17 @@ export const CSS = `
 .pl-ready{stroke:var(--tb-accent);stroke-width:2;stroke-dasharray:1.5 2.5}
 .pl-on{stroke:var(--tb-fg);stroke-width:2.5}
 .pl-thread{stroke:var(--tb-fg);stroke-width:1.2;fill:none;stroke-dasharray:4 3}
-.pl-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.84em}
+.pl-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .pl-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .pl-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 @container (min-width:640px){.pl-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
-.pl-bars{display:grid;grid-template-columns:auto minmax(0,1fr) auto;gap:.25rem .6rem;align-items:center;font-size:.9em}
+.pl-bars{display:grid;grid-template-columns:auto minmax(0,1fr) auto;gap:.25rem .6rem;align-items:center;font-size:max(12px,.9em)}
 .pl-track{height:.85rem;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:3px;overflow:hidden}
 .pl-track>i{display:block;height:100%;background:var(--tb-accent)}
 .pl-track.most>i{background:var(--tb-bad)}
 .pl-bars b{font-weight:650}
 .pl-value{font-variant-numeric:tabular-nums;text-align:right}
-.tbviz .pl-formula{font-family:${MONO};font-size:.88em;overflow-wrap:anywhere}
+.tbviz .pl-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
 .pl-follow{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center}
 .pl-follow .tbviz-slider{flex:1 1 14rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}
 `;

@@ -11,7 +11,7 @@ const STYLE = `${CANVAS}
 .tbpg .tbgraph{height:21rem}
 .tbpg .tbviz-field.tbpg-wide{flex:1 1 16rem}
 .tbpg .tbpg-wide input{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:1.05em;width:100%}
-.tbpg-where{white-space:pre;overflow-x:auto;color:var(--tb-bad);font-size:.95em;line-height:1.2;padding:.1rem .6rem!important}
+.tbpg-where{white-space:pre;overflow-x:auto;color:var(--tb-bad);font-size:max(12px,.95em);line-height:1.2;padding:.1rem .6rem!important}
 .tbgraph-node .tbpg-value{fill:var(--tb-accent);font-size:12.5px}
 .tbgraph-node .tbpg-grad{fill:var(--tb-warm);font-size:12.5px}
 .tbpg-leaf .tbgraph-box{fill:var(--tb-good-soft)}
@@ -21,7 +21,7 @@ const STYLE = `${CANVAS}
 .tbpg-rows{display:grid;gap:.35rem}
 .tbpg-row{display:grid;grid-template-columns:minmax(12rem,1.5fr) minmax(5.2rem,auto) repeat(3,minmax(5.4rem,1fr));gap:.3rem .9rem;align-items:center;border-bottom:1px solid var(--tb-line);padding-bottom:.3rem}
 .tbpg-row>span{font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
-.tbpg-row small{display:block;color:var(--tb-muted);font-size:.8em}
+.tbpg-row small{display:block;color:var(--tb-muted);font-size:max(12px,.8em)}
 .tbpg-row .tbviz-slider{grid-template-columns:auto minmax(5rem,1fr)}
 .tbpg-row .tbviz-slider>output{display:none}
 .tbpg-row .tbviz-slider>label{font-family:ui-monospace,Menlo,Consolas,monospace;font-weight:600}
@@ -33,7 +33,7 @@ const STYLE = `${CANVAS}
 .tbpg-notes{margin:0;padding-left:1.2rem}
 .tbpg-notes li{margin:.15rem 0}
 .tbpg-detail{background:var(--tb-fill);border-radius:8px;padding:.45rem .7rem}
-.tbpg-key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.86em;color:var(--tb-muted)}
+.tbpg-key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted)}
 .tbpg-key b{font-weight:600}
 .tbpg-key .v{color:var(--tb-accent)}.tbpg-key .g{color:var(--tb-warm)}
 .tbviz .tbpg-code{display:block;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:6px;padding:.4rem .6rem;overflow:auto;white-space:pre;line-height:1.4;margin-top:.4rem}
@@ -43,7 +43,7 @@ const STYLE = `${CANVAS}
 const REACH = 10;
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Autograd playground", describe: "Type an expression or drag a value: the graph runs forward and backward at once. Choose a node for its formula." });
+  const ui = shell({ model, el, title: "Autograd playground", finding: "One backward pass gives every gradient", invitation: "Drag a value, or type an expression.", describe: "Type an expression or drag a value: the graph runs forward and backward at once. Choose a node for its formula." });
   ui.css(STYLE);
   ui.root.classList.add("tbpg");
   let graph;
@@ -62,18 +62,23 @@ function render({ model, el }) {
   });
   ui.defer(link.cleanup);
   const code = h("code", { class: "tbpg-code", tabindex: "0", role: "group", "aria-label": "The same as PyTorch code" });
-  ui.controls.append(typed, link, copyButton("Copy as PyTorch", () => torchCode(model.get("expression"), model.get("values"))));
   const rows = h("div", { class: "tbpg-rows" });
   const told = h("ul", { class: "tbpg-notes" });
   const detail = h("p", { class: "tbpg-detail", hidden: true });
   const spot = h("div", {});
-  ui.controls.after(where, presets);
-  ui.stage.append(spot);
-  ui.stage.after(
-    h("div", { class: "tbpg-key" }, h("span", {}, h("b", { class: "v" }, "= 6"), " value, computed forward (down or to the right)"),
+  ui.lay({
+    stage: spot,
+    bar: [typed, where, rows],
+    readout: [ui.words, detail],
+    drawer: [
+      presets,
+      h("div", { class: "tbpg-key" }, h("span", {}, h("b", { class: "v" }, "= 6"), " value, computed forward (down or to the right)"),
       h("span", {}, h("b", { class: "g" }, "∇ 3"), " gradient of the result, computed backward"), h("span", {}, "arrows and their numbers: the gradient an operation sends to each input")),
-    detail, rows, told, h("details", {}, h("summary", {}, "The same as PyTorch code"), code),
-  );
+      told,
+      code,
+      h("div", { class: "tbviz-controls" }, copyButton("Copy as PyTorch", () => torchCode(model.get("expression"), model.get("values"))), link),
+    ],
+  });
 
   /** Reads what was typed; an expression that cannot be read leaves the figure as it was, and says where it is wrong. */
   function type(text) {

@@ -50,7 +50,7 @@ function speaker(ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Optimizer racer", describe: HELP });
+  const ui = shell({ model, el, title: "Optimizer racer", finding: "One surface, one start, other rules", invitation: "Press Play.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const link = permalink({
@@ -130,16 +130,21 @@ function render({ model, el }) {
   }
   for (const name of now.traits) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "rx-chips" }, h("p", { class: "rx-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "rx-bar" }, surface, start, steps, reseed, copyButton("Copy as PyTorch", () => script(now.now())), link),
-  );
-  const seen = h("div", { class: "rx-seen-box" }, map.node, film.node);
   const plot = h("div", { class: "rx-box" }, h("p", { class: "rx-title" }, "Loss above the minimum"), chart.node);
-  const told = h("div", { class: "rx-side" }, plot, rows.node);
   const top = h("div", { class: "rx-about-box" }, formula, about);
-  replace(ui.stage, h("div", { class: "rx" }, note, top, h("div", { class: "rx-main" }, seen, told), racers.node));
+  ui.lay({
+    stage: h("div", { class: "rx-main" }, map.node, plot),
+    bar: film.node,
+    readout: note,
+    drawer: [
+      h("div", { class: "rx-chips" }, h("p", { class: "rx-title" }, "Start from"), toolbar("Presets", chips)),
+      h("div", { class: "rx-bar" }, surface, start, steps, reseed),
+      racers.node,
+      rows.node,
+      top,
+      h("div", { class: "rx-bar" }, copyButton("Copy as PyTorch", () => script(now.now())), link),
+    ],
+  });
   drawAll();
   const watch = new ResizeObserver(() => {
     map.draw();

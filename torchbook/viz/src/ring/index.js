@@ -35,7 +35,7 @@ function control(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Ring all-reduce", describe: HELP });
+  const ui = shell({ model, el, title: "Ring all-reduce", finding: "In a ring, a worker sends less than twice its data", invitation: "Press Play.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const vectors = () => {
@@ -187,13 +187,17 @@ function render({ model, el }) {
   };
   for (const name of [...NAMES, "values", "step"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: main,
+    bar: player,
+    readout: [note, head],
+    drawer: [
+      h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "ri-sliders" }, Object.values(inputs)),
     h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
-  );
-  replace(ui.stage, h("div", { class: "ri" }, note, h("div", { class: "ri-box" }, player, head, main), h("div", { class: "ri-pair" }, links, times)));
+      h("div", { class: "ri-pair" }, links, times),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

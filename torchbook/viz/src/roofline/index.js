@@ -13,7 +13,7 @@ const HELP = "Change a size: arrow up doubles it, arrow down halves it; 4k and 6
 const PARTS = ["op", "sizes", "dtype", "fused", "device", "machine"];
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Roofline", describe: HELP });
+  const ui = shell({ model, el, title: "Roofline", finding: "An operation waits for memory or for arithmetic", invitation: "Start from an operation.", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const setting = () => Object.fromEntries(PARTS.map((name) => [name, model.get(name)]));
@@ -134,14 +134,19 @@ function render({ model, el }) {
   for (const name of [...PARTS, "points"]) ui.on(name, queue);
 
   refresh(true);
-  replace(
-    ui.controls,
-    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: spot,
+    bar: toolbar("Presets", chips),
+    readout: note,
+    drawer: [
     h("div", { class: "sc-fields" }, which, dtype, fused),
     sizes,
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
-  );
-  replace(ui.stage, h("div", { class: "sc" }, note, spot, measuredBox, h("div", { class: "sc-box" }, answers.node), sources));
+      measuredBox,
+      h("div", { class: "sc-box" }, answers.node),
+      sources,
+    ],
+  });
   draw();
   const watch = new ResizeObserver(() => {
     if (spot.clientWidth && spot.clientWidth !== width) {

@@ -14,5 +14,5 @@ export const CSS = `
 .tbviz .rl-key li{margin:0}
 .rl-pick{display:inline-flex;align-items:center;gap:.4rem}
 .rl-pick[aria-pressed=true] .rl-roof{stroke:var(--tb-on-accent)}
-.tbviz .rl-list{margin:0;padding-left:1.1rem;font-size:.92em}
+.tbviz .rl-list{margin:0;padding-left:1.1rem;font-size:max(12px,.92em)}
 `;

@@ -34,7 +34,7 @@ function numberOf(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Scaling calculator", describe: HELP });
+  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Start from a case.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const put = (changes) => ui.set(changes);
@@ -122,13 +122,18 @@ function render({ model, el }) {
   const shown = order.map((name) => inputs[name]);
   shown.splice(6, 0, known);
   shown.splice(10, 0, rule);
-  replace(
-    ui.controls,
-    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: spot,
+    bar: toolbar("Presets", chips),
+    readout: [note, told],
+    drawer: [
     h("div", { class: "sc-fields" }, shown),
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
-  );
-  replace(ui.stage, h("div", { class: "sc" }, note, told, spot, h("div", { class: "sc-box" }, answers.node), curveBox, claims));
+      h("div", { class: "sc-box" }, answers.node),
+      curveBox,
+      claims,
+    ],
+  });
   draw();
   const watch = new ResizeObserver(() => {
     if (spot.clientWidth && spot.clientWidth !== width) {

@@ -10,7 +10,7 @@ import { counted, describe, percent, script, tell } from "./words.js";
 const HELP = "Step through the moments with the buttons, with the arrow keys on the slider, or by a click on the lanes. A rank starts as soon as it is free and has what it needs; the order on each rank is PyTorch's.";
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline schedule", describe: HELP });
+  const ui = shell({ model, el, title: "Pipeline schedule", finding: "A pipeline idles while it fills and while it drains", invitation: "Choose a schedule.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   let all = [0];
@@ -174,14 +174,17 @@ function render({ model, el }) {
   };
   for (const name of [...ALL, "cursor", "whole"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "sd-kinds" }, h("p", { class: "sd-title" }, "Schedule"), toolbar("Schedule", kinds)),
+  ui.lay({
+    stage: spot,
+    bar: toolbar("Schedule", kinds),
+    readout: note,
+    drawer: [
+      h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "sd-sliders" }, Object.values(inputs)),
     h("div", { class: "sd-bar" }, copyButton("Copy as PyTorch", () => script(setting())), link),
-  );
-  replace(ui.stage, h("div", { class: "sd" }, note, spot, h("div", { class: "sd-pair" }, ranksBox, countBox)));
+      h("div", { class: "sd-pair" }, ranksBox, countBox),
+    ],
+  });
   draw();
   const watch = new ResizeObserver(() => {
     if (spot.clientWidth && spot.clientWidth !== width) {

@@ -4,14 +4,14 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
-.tbviz .sd-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
-.tbviz .sd-small{font-size:.84em;color:var(--tb-muted);margin:0}
+.tbviz .sd-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .sd-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .sd-chips,.sd-kinds{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.sd-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .sd-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.sd-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .sd-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .sd-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .sd-sliders .tbviz-slider{grid-template-columns:8.8rem minmax(3rem,1fr) 3rem}
-.sd-sliders .tbviz-slider>label{font-size:.88em}
+.sd-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .sd-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .sd-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
 .sd-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 6rem}
@@ -20,7 +20,7 @@ export const CSS = `
 .sd-frame{display:grid;grid-template-columns:auto minmax(0,1fr)}
 .sd-scroll{overflow-x:auto;min-width:0}
 .tbviz .sd-svg{max-width:none;display:block;cursor:pointer;touch-action:pan-x pan-y}
-.sd-svg text{font:11.5px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
+.sd-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
 .sd-svg .sd-tick{fill:var(--tb-muted)}
 .sd-rail{stroke:var(--tb-line);stroke-width:1}
@@ -32,19 +32,19 @@ export const CSS = `
 .sd-idle{fill:none;stroke:var(--tb-bad);stroke-dasharray:3 2.5;stroke-width:1.4}
 .sd-now{stroke:var(--tb-fg);stroke-width:1.4;stroke-opacity:.6;pointer-events:none}
 .sd-back{fill:var(--tb-bg);fill-opacity:.85}
-.sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.84em}
+.sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
 .sd-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:720px){.sd-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
-.tbviz .sd-table{border-collapse:collapse;margin:0;width:100%;font-size:.88em;display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
+.tbviz .sd-table{border-collapse:collapse;margin:0;width:100%;font-size:max(12px,.88em);display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
 .tbviz .sd-table tr{background:none;border:0}
 .tbviz .sd-table :is(td,th){border:0;border-bottom:1px solid var(--tb-line);padding:.2rem .25rem;text-align:right;background:none;color:inherit;font-weight:400;vertical-align:baseline}
 .tbviz .sd-table :is(td,th):first-child{text-align:left;padding-left:0}
 .sd-table td:not(.text){white-space:nowrap}
 .tbviz .sd-table .text{text-align:left}
 .tbviz .sd-table td.wait{color:var(--tb-bad)}
-.tbviz .sd-table thead th{color:var(--tb-muted);font-size:.94em}
+.tbviz .sd-table thead th{color:var(--tb-muted);font-size:max(12px,.94em)}
 .tbviz .sd-table tr.on>*{font-weight:650}
-.tbviz .sd-formula{font-family:${MONO};font-size:.88em;overflow-wrap:anywhere}
+.tbviz .sd-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
 .sd-wide{overflow-x:auto;min-width:0}
 `;

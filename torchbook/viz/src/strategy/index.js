@@ -31,7 +31,7 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Strategy for distributed training", describe: HELP });
+  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Start from a model and a cluster.", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -184,26 +184,9 @@ function render({ model, el }) {
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());
-  replace(
-    ui.controls,
-    h("div", { class: "sc-chips" }, h("p", { class: "sc-title" }, "Start from"), toolbar("Presets", chips)),
-    h(
-      "div",
-      { class: "st-groups" },
-      group("Training", known, inputs.seq, inputs.batch, inputs.global_batch, picks.precision, picks.optimizer, picks.checkpoint, picks.flash),
-      group("Cluster", card, inputs.gpus_per_node, inputs.nodes, wire, inputs.memory_gb, inputs.intra_gb, inputs.inter_gb, inputs.latency_us, inputs.tflops, inputs.utilisation),
-      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, SHAPE.map((name) => inputs[name] ?? picks[name]))),
-    ),
-    h("div", { class: "sc-bar" }, copyButton("Copy as PyTorch", copied), link),
-  );
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
-  replace(
-    ui.stage,
-    h(
-      "div",
-      { class: "sc" },
-      note,
-      h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked, end),
+  ui.lay({
+    stage:
       h(
         "div",
         { class: "sc-box" },
@@ -211,10 +194,22 @@ function render({ model, el }) {
         h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board),
         h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
       ),
+    bar: toolbar("Presets", chips),
+    readout: [note, end],
+    drawer: [
+      h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked),
       h("div", { class: "sc-box" }, shownTitle, about, answers.node),
-      h("details", { class: "sc-box" }, h("summary", {}, "What is assumed"), h("ul", { class: "st-list" }, ASSUMED.map((line) => h("li", {}, line)))),
+    h(
+      "div",
+      { class: "st-groups" },
+      group("Training", known, inputs.seq, inputs.batch, inputs.global_batch, picks.precision, picks.optimizer, picks.checkpoint, picks.flash),
+      group("Cluster", card, inputs.gpus_per_node, inputs.nodes, wire, inputs.memory_gb, inputs.intra_gb, inputs.inter_gb, inputs.latency_us, inputs.tflops, inputs.utilisation),
+      h("details", {}, h("summary", {}, "Shape of the model"), h("div", { class: "sc-fields" }, SHAPE.map((name) => inputs[name] ?? picks[name]))),
     ),
-  );
+      h("div", { class: "sc-bar" }, copyButton("Copy as PyTorch", copied), link),
+      h("details", { class: "sc-box" }, h("summary", {}, "What is assumed"), h("ul", { class: "st-list" }, ASSUMED.map((line) => h("li", {}, line)))),
+    ],
+  });
   draw();
   return ui.cleanup;
 }

@@ -3,29 +3,29 @@
 export const CSS = `
 .st-groups{display:flex;flex-direction:column;gap:.7rem;flex:1 1 100%;min-width:0}
 .st-groups fieldset{border:0;border-top:1px solid var(--tb-line);margin:0;padding:.35rem 0 0;min-width:0}
-.st-groups legend{font-size:.8em;font-weight:600;color:var(--tb-muted);padding:0 .5rem 0 0;float:none;width:auto;margin:0}
+.st-groups legend{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);padding:0 .5rem 0 0;float:none;width:auto;margin:0}
 .tbviz .st-walk{margin:0;padding:0;list-style:none;display:grid;gap:.5rem;counter-reset:st}
 .tbviz .st-walk li{counter-increment:st;display:grid;grid-template-columns:1.6rem minmax(0,1fr) auto;gap:.05rem .6rem;margin:0;align-items:baseline}
-.st-walk li::before{content:counter(st);grid-row:1/3;color:var(--tb-muted);font-variant-numeric:tabular-nums;text-align:center;border:1px solid var(--tb-line);border-radius:99px;font-size:.82em}
+.st-walk li::before{content:counter(st);grid-row:1/3;color:var(--tb-muted);font-variant-numeric:tabular-nums;text-align:center;border:1px solid var(--tb-line);border-radius:99px;font-size:max(12px,.82em)}
 .st-question{font-weight:600}
-.st-yes,.st-no{padding:0 .5rem;border-radius:99px;font-size:.9em;font-variant-numeric:tabular-nums}
+.st-yes,.st-no{padding:0 .5rem;border-radius:99px;font-size:max(12px,.9em);font-variant-numeric:tabular-nums}
 .st-yes{background:var(--tb-good-soft);color:var(--tb-good)}
 .st-no{background:var(--tb-warm-soft);color:var(--tb-warm)}
-.st-told{grid-column:2/-1;font-size:.85em;color:var(--tb-muted)}
-.tbviz .st-board{border-collapse:collapse;width:100%;margin:0;font-size:.9em;display:table;background:none;color:var(--tb-fg)}
+.st-told{grid-column:2/-1;font-size:max(12px,.85em);color:var(--tb-muted)}
+.tbviz .st-board{border-collapse:collapse;width:100%;margin:0;font-size:max(12px,.9em);display:table;background:none;color:var(--tb-fg)}
 .tbviz .st-board tr{background:none;border:0}
 .tbviz .st-board :is(th,td){padding:.35rem .5rem;border:0;border-top:1px solid var(--tb-line);text-align:left;vertical-align:top;background:none;color:inherit;font-weight:400;font-variant-numeric:tabular-nums}
 .tbviz .st-board :is(th,td):first-child{padding-left:0}
-.tbviz .st-board thead th{border-top:0;font-size:.86em;color:var(--tb-muted);font-weight:600}
+.tbviz .st-board thead th{border-top:0;font-size:max(12px,.86em);color:var(--tb-muted);font-weight:600}
 .tbviz .st-board td:nth-child(2){width:13rem}
 .st-board td:nth-child(2)>span:first-child{display:block}
 .tbviz tr.bad td:nth-child(2) b{color:var(--tb-bad)}
 .tbviz .st-board .tbviz-button{padding:.1rem .5rem;text-align:left;border-color:var(--tb-edge)}
-.st-degrees{display:block;font-size:.85em;color:var(--tb-muted);margin-top:.15rem}
+.st-degrees{display:block;font-size:max(12px,.85em);color:var(--tb-muted);margin-top:.15rem}
 .st-degrees b{color:var(--tb-fg)}
 .st-one{white-space:nowrap}
-.tbviz .st-about{font-size:.92em}
-.st-part{color:var(--tb-muted);font-size:.88em;white-space:nowrap}
+.tbviz .st-about{font-size:max(12px,.92em)}
+.st-part{color:var(--tb-muted);font-size:max(12px,.88em);white-space:nowrap}
 .st-bar{position:relative;display:flex;height:.75rem;border:1px solid var(--tb-line);border-radius:3px;overflow:hidden;margin-top:.15rem}
 .st-bar i{display:block;height:100%}
 .st-state{background:var(--tb-accent)}
@@ -35,7 +35,7 @@ export const CSS = `
 .tbviz .st-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 .st-key i{display:inline-block;width:.9rem;height:.7rem;margin-right:.35rem;border-radius:2px;vertical-align:-1px}
 .st-key .st-limit{width:2px;background:var(--tb-fg);margin:0 .55rem 0 .4rem}
-.tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:.92em;display:grid;gap:.25rem}
+.tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}
 .tbviz .sc details>summary,.tbviz summary{cursor:pointer;min-height:1.6rem}
 @container (max-width:639px){
 .tbviz .st-walk li{grid-template-columns:1.6rem minmax(0,1fr)}
@@ -47,7 +47,7 @@ export const CSS = `
 .tbviz .st-board tr{display:grid;grid-template-columns:repeat(3,minmax(0,auto));gap:.2rem .6rem;padding:.45rem 0;border-top:1px solid var(--tb-line)}
 .tbviz .st-board :is(th,td){display:block;border:0;padding:0;width:auto}
 .tbviz .st-board th,.tbviz .st-board td:nth-child(2){grid-column:1/-1;width:auto}
-.st-board td:not(:nth-child(2))::before{content:attr(data-of);display:block;font-size:.82em;color:var(--tb-muted)}
+.st-board td:not(:nth-child(2))::before{content:attr(data-of);display:block;font-size:max(12px,.82em);color:var(--tb-muted)}
 }
 @media (forced-colors:active){.st-bar i,.st-key i{forced-color-adjust:none}}
 `;

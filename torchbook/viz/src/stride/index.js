@@ -217,7 +217,7 @@ function firstTensor(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Stride explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes the strides, not the data", invitation: "Choose an element to see its place in memory.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const view = pictures(now);
@@ -311,20 +311,18 @@ function render({ model, el }) {
   };
   for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "sx-chips sx-tight" }, h("p", { class: "sx-head" }, "Start from"), toolbar("Presets", chips)),
-  );
-  const code = h("div", { class: "sx-row" }, toolbar("Program", [back, reset]), copy, link, first.nodes);
+  const code = h("div", { class: "sx-row" }, copy, link, first.nodes);
   const tools = tabs("Tools", [
     ["Write to an element", writing],
     ["Walk through memory", walking],
   ]);
   const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, listing, code), tools);
-  const main = h("div", { class: "sx-main" });
-  ui.stage.replaceWith(main);
-  replace(ui.stage, h("div", { class: "sx" }, note, facts, refusal, view.node));
-  main.append(ui.stage, workshop);
+  ui.lay({
+    stage: h("div", { class: "sx" }, view.node),
+    bar: [toolbar("Presets", chips), toolbar("Program", [back, reset])],
+    readout: [note, facts, refusal],
+    drawer: workshop,
+  });
   drawAll();
   return ui.cleanup;
 }

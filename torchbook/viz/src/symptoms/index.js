@@ -23,7 +23,7 @@ function entry(one, onopen) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Symptoms and first moves", describe: HELP });
+  const ui = shell({ model, el, title: "Symptoms and first moves", finding: "From a symptom to the first move", invitation: "Type what you see.", describe: HELP });
   ui.css(CSS);
   const now = () => ({ query: model.get("query"), kind: model.get("kind"), chosen: model.get("chosen") });
   const input = field({ label: "What do you see?", placeholder: "loss is nan, hangs, RuntimeError: …", oninput: (query) => ui.set({ query, chosen: "" }) });
@@ -84,9 +84,7 @@ function render({ model, el }) {
   };
   for (const name of ["query", "kind", "chosen"]) ui.on(name, queue);
 
-  replace(ui.controls, input, h("div", { class: "sy-bar" }, toolbar("Kinds", chips), link));
-  replace(ui.stage, count, list);
-  ui.root.querySelector(".tbviz-words").classList.add("sy-words");
+  ui.lay({ stage: [h("div", { class: "sy-bar" }, input, toolbar("Kinds", chips)), count, list], drawer: link });
   draw();
   return ui.cleanup;
 }

@@ -4,8 +4,8 @@ export const CSS = `
 .sy-search{display:flex;flex:1 1 100%}
 .sy-search>input{width:100%;min-height:2.4rem;font-size:1em}
 .sy-bar{display:flex;flex-wrap:wrap;gap:.45rem .8rem;align-items:center;flex:1 1 100%}
-.sy-bar .tbviz-toolbar>.tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .sy-count{font-size:.86em;color:var(--tb-muted);margin-bottom:.3rem}
+.sy-bar .tbviz-toolbar>.tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .sy-count{font-size:max(12px,.86em);color:var(--tb-muted);margin-bottom:.3rem}
 .sy-list{max-height:34rem;overflow-y:auto;border:1px solid var(--tb-line);border-radius:8px}
 .sy-list:empty{display:none}
 .sy-item+.sy-item{border-top:1px solid var(--tb-line)}
@@ -15,7 +15,7 @@ export const CSS = `
 .sy-item>summary:focus-visible{outline-offset:-3px}
 .sy-item[open]>summary{background:var(--tb-accent-soft)}
 .sy-name{font-weight:650}
-.sy-kind{color:var(--tb-muted);font-size:.82em;white-space:nowrap}
+.sy-kind{color:var(--tb-muted);font-size:max(12px,.82em);white-space:nowrap}
 .sy-kind::after{content:" ▸"}
 .sy-item[open] .sy-kind::after{content:" ▾"}
 .sy-first{grid-column:1/-1}

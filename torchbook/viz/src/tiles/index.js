@@ -20,7 +20,7 @@ const bars = (rows) => {
 };
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tile explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Tile explorer", finding: "A tile is loaded once and used many times", invitation: "Press Play.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const stepNow = () => Math.min(model.get("step"), stepsOf(setting()) - 1);
@@ -190,13 +190,17 @@ function render({ model, el }) {
   };
   for (const name of [...ALL, "step", "row"]) ui.on(name, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "ti-chips" }, h("p", { class: "ti-title" }, "Start from"), toolbar("Presets", chips)),
+  ui.lay({
+    stage: view.node,
+    bar: player,
+    readout: [note, told],
+    drawer: [
+      h("div", { class: "ti-chips" }, h("p", { class: "ti-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "ti-sizes" }, Object.values(inputs), order, causal),
     h("div", { class: "ti-bar" }, copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
-  );
-  replace(ui.stage, h("div", { class: "ti" }, note, h("div", { class: "ti-box" }, player), h("div", { class: "ti-main" }, h("div", { class: "ti-box" }, view.node), h("div", { class: "ti" }, told, bytes))));
+      bytes,
+    ],
+  });
   draw();
   return ui.cleanup;
 }

@@ -4,11 +4,11 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .ti{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
-.tbviz .ti-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
-.tbviz .ti-small{font-size:.84em;color:var(--tb-muted);margin:0}
+.tbviz .ti-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .ti-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .ti-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.ti-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .ti-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.ti-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .ti-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .ti-sizes{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;flex:1 1 100%}
 .ti-sizes input[type=number]{width:5.6rem}
 .ti-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
@@ -21,7 +21,7 @@ export const CSS = `
 .tbviz .ti-svg{display:block;max-width:100%;height:auto;cursor:pointer}
 .ti-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
 .ti-svg .ti-label{font-weight:600}
-.ti-svg .ti-id{fill:var(--tb-muted);font-size:10.5px}
+.ti-svg .ti-id{fill:var(--tb-muted);font-size:12px}
 .ti-frame{fill:none;stroke:var(--tb-edge);stroke-width:1.2}
 .ti-line{stroke:var(--tb-line);stroke-width:1}
 .ti-a{fill:var(--tb-accent-soft);stroke:var(--tb-accent);stroke-width:2.2}
@@ -33,24 +33,24 @@ export const CSS = `
 .ti-skip-line{stroke:var(--tb-muted);stroke-width:1}
 .ti-masked{fill:var(--tb-muted)}
 .ti-strip{fill:none;stroke:var(--tb-edge);stroke-width:1}
-.ti-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.84em}
+.ti-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .ti-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .ti-scroll{overflow-x:auto;max-width:100%;min-width:0}
 .ti-product{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .7rem}
-.tbviz .ti-grid{border-collapse:collapse;margin:0;width:auto;font:.84em ${MONO};font-variant-numeric:tabular-nums;display:table;background:none;color:var(--tb-fg)}
-.tbviz .ti-grid caption{text-align:left;font:600 .95em system-ui,sans-serif;color:var(--tb-muted);padding:0 0 .15rem;caption-side:top;white-space:nowrap}
+.tbviz .ti-grid{border-collapse:collapse;margin:0;width:auto;font:max(12px,.84em) ${MONO};font-variant-numeric:tabular-nums;display:table;background:none;color:var(--tb-fg)}
+.tbviz .ti-grid caption{text-align:left;font:600 max(12px,.95em) system-ui,sans-serif;color:var(--tb-muted);padding:0 0 .15rem;caption-side:top;white-space:nowrap}
 .tbviz .ti-grid tr{background:none;border:0}
 .tbviz .ti-grid :is(td,th){border:1px solid var(--tb-line);padding:.12rem .4rem;text-align:right;background:none;color:inherit;font-weight:400;white-space:nowrap}
 .tbviz .ti-grid th{color:var(--tb-muted)}
 .tbviz .ti-grid :is(tr.on>*,.on){background:var(--tb-fill);font-weight:650}
 .tbviz .ti-grid .out{color:var(--tb-muted)}
-.tbviz .ti-lines{width:100%;border-collapse:collapse;margin:0;font-size:.9em;display:table;background:none;color:var(--tb-fg)}
+.tbviz .ti-lines{width:100%;border-collapse:collapse;margin:0;font-size:max(12px,.9em);display:table;background:none;color:var(--tb-fg)}
 .tbviz .ti-lines tr{background:none;border:0}
 .tbviz .ti-lines :is(td,th){border:0;border-top:1px solid var(--tb-line);padding:.25rem .5rem .25rem 0;text-align:left;vertical-align:baseline;background:none;color:inherit;font-weight:400}
 .tbviz .ti-lines th{font-weight:650;width:2.4rem;font-family:${MONO}}
-.ti-sum{display:block;color:var(--tb-muted);font:.88em ${MONO};overflow-wrap:anywhere}
-.ti-value{font:.92em ${MONO};font-weight:650;overflow-wrap:anywhere}
-.ti-bars{display:grid;grid-template-columns:auto minmax(0,1fr) auto;gap:.25rem .6rem;align-items:center;font-size:.9em}
+.ti-sum{display:block;color:var(--tb-muted);font:max(12px,.88em) ${MONO};overflow-wrap:anywhere}
+.ti-value{font:max(12px,.92em) ${MONO};font-weight:650;overflow-wrap:anywhere}
+.ti-bars{display:grid;grid-template-columns:auto minmax(0,1fr) auto;gap:.25rem .6rem;align-items:center;font-size:max(12px,.9em)}
 .ti-track{height:.85rem;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:3px;overflow:hidden}
 .ti-track>i{display:block;height:100%;background:var(--tb-accent)}
 .ti-amount{font-variant-numeric:tabular-nums;text-align:right}

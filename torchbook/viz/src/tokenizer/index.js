@@ -11,7 +11,7 @@ const HELP =
 const NAMES = ["text", "pretokenizer", "step", "token"];
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tokenizer explorer", describe: HELP });
+  const ui = shell({ model, el, title: "Tokenizer explorer", finding: "A tokenizer joins pairs, the first learned before the others", invitation: "Press Play.", describe: HELP });
   ui.css(CSS);
   const known = vocabulary(unpacked(model.get("pairs")), model.get("specials"));
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
@@ -222,14 +222,19 @@ function render({ model, el }) {
   };
   for (const one of NAMES) ui.on(one, queue);
 
-  replace(
-    ui.controls,
-    h("div", { class: "tk-chips" }, h("p", { class: "tk-title" }, "Start from"), toolbar("Presets", chips)),
-    typed,
-    cutter,
+  ui.lay({
+    stage: h("div", { class: "tk-main" }, h("div", { class: "tk-box" }, run), inside),
+    bar: player,
+    readout: [note, facts],
+    drawer: [
+      h("div", { class: "tk-chips" }, h("p", { class: "tk-title" }, "Start from"), toolbar("Presets", chips)),
+      typed,
+      cutter,
+      chosen,
+      h("div", { class: "tk-box" }, table),
     h("div", { class: "tk-bar" }, copyButton("Copy as PyTorch", () => script(known, state())), link),
-  );
-  replace(ui.stage, h("div", { class: "tk" }, note, h("div", { class: "tk-box" }, player, facts, run), h("div", { class: "tk-main" }, inside, chosen), h("div", { class: "tk-box" }, table)));
+    ],
+  });
   draw();
   return ui.cleanup;
 }

@@ -14,7 +14,7 @@ const KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", 
 function render({ model, el }) {
   const data = decode(model.get("trace"));
   const summary = model.get("trace").summary;
-  const ui = shell({ model, el, title: "Trace explorer", describe: "" });
+  const ui = shell({ model, el, title: "Trace explorer", finding: "Where a step of training spends its time", invitation: "Choose an event to see what is inside it.", describe: "" });
   ui.css(CSS);
   const state = () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
   const whole = { start: 0, end: data.end };
@@ -208,30 +208,21 @@ function render({ model, el }) {
   };
   for (const name of TRAITS) ui.on(name, queue);
 
-  const words = ui.root.querySelector(".tbviz-words");
-  words.classList.add("tr-words");
   const empty = h("p", { class: "tr-title" }, "Choose an event in the chart; the table then counts what is inside it.");
-  replace(
-    ui.controls,
-    h("div", { class: "tr-chips" }, h("p", { class: "tr-title" }, "Go to"), toolbar("Views", chips)),
-  );
-  replace(
-    ui.stage,
-    h(
-      "div",
-      { class: "tr" },
-      note,
+  ui.lay({
+    stage: picture.node,
+    bar: tools,
+    readout: [note, ui.words],
+    drawer: [
+      h("div", { class: "tr-chips" }, h("p", { class: "tr-title" }, "Go to"), toolbar("Views", chips)),
       h("div", { class: "tr-bar tr-key" }, h("p", { class: "tr-title" }, "Phases"), toolbar("Phases", phases)),
-      picture.node,
-      h("div", { class: "tr-bar" }, tools),
-      words,
       h("div", { class: "tr-bar" }, search, told, scope),
       operators.node,
       empty,
       h("div", { class: "tr-bar" }, operators.more, copyButton("Copy as PyTorch", () => script({ ...state(), names: data.names })), link),
       help(),
-    ),
-  );
+    ],
+  });
   ui.stage.style.overflow = "visible";
   ui.help.hidden = true;
   drawChart();

@@ -4,24 +4,24 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .tr{display:grid;grid-template-columns:minmax(0,1fr);gap:.7rem}
-.tbviz .tr-title{font-size:.8em;font-weight:600;color:var(--tb-muted);margin:0}
+.tbviz .tr-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tr-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.tr-chips .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .tr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:.92em}
+.tr-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .tr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .tr-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
-.tr-bar .tbviz-button{font-size:.86em;min-height:1.75rem;padding:.15rem .6rem}
+.tr-bar .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem}
 .tr-search{flex:1 1 14rem}
 .tr-search input{width:100%}
-.tbviz .tr-found{font-size:.86em;color:var(--tb-muted);flex:1 1 12rem;align-self:center}
+.tbviz .tr-found{font-size:max(12px,.86em);color:var(--tb-muted);flex:1 1 12rem;align-self:center}
 .tr-key .tbviz-button{display:inline-flex;align-items:center;gap:.4rem}
 .tr-key svg{flex:none}
 .tr-chart{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-bg);overflow:hidden;touch-action:pan-y;min-width:0;cursor:grab}
 .tr-chart:active{cursor:grabbing}
 .tr-chart svg{display:block;max-width:none!important;user-select:none;-webkit-user-select:none}
-.tr-chart text{font:11.5px system-ui,sans-serif;fill:var(--tb-fg)}
-.tr-chart .tr-tick{fill:var(--tb-muted);font-size:11.5px}
+.tr-chart text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
+.tr-chart .tr-tick{fill:var(--tb-muted);font-size:12px}
 .tr-chart .tr-lane{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round;font-weight:600;fill:var(--tb-muted);font-size:12px}
-.tr-chart .tr-name{pointer-events:none;font-size:11.5px}
+.tr-chart .tr-name{pointer-events:none;font-size:12px}
 .tr-grid{stroke:var(--tb-line);stroke-width:1}
 .tr-step{stroke:var(--tb-muted);stroke-width:1.2;stroke-dasharray:3 4}
 .tr-ev{stroke:var(--tb-edge);stroke-width:.7}
@@ -40,15 +40,15 @@ export const CSS = `
 .tr-linked{stroke:var(--tb-fg);stroke-width:1.6;stroke-dasharray:4 3;fill:none;pointer-events:none}
 .tr-window{fill:var(--tb-fg);fill-opacity:.1;stroke:var(--tb-fg);stroke-width:1.5}
 .tr-away{fill:var(--tb-bg);opacity:.6}
-.tr-tip{position:absolute;pointer-events:none;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-edge);border-radius:6px;padding:.15rem .45rem;font-size:.82em;max-width:min(22rem,90%);overflow-wrap:anywhere;z-index:2}
-.tbviz .tr-words{background:var(--tb-fill);border-radius:7px;padding:.5rem .7rem;font-size:.92em;min-height:4.4em}
-.tbviz .tr-table{border-collapse:collapse;width:100%;margin:0;font-size:.88em;display:table;color:var(--tb-fg);background:none}
+.tr-tip{position:absolute;pointer-events:none;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-edge);border-radius:6px;padding:.15rem .45rem;font-size:max(12px,.82em);max-width:min(22rem,90%);overflow-wrap:anywhere;z-index:2}
+.tbviz .tr-words{background:var(--tb-fill);border-radius:7px;padding:.5rem .7rem;font-size:max(12px,.92em);min-height:4.4em}
+.tbviz .tr-table{border-collapse:collapse;width:100%;margin:0;font-size:max(12px,.88em);display:table;color:var(--tb-fg);background:none}
 .tbviz .tr-table tr{background:none;border:0}
 .tbviz .tr-table :is(th,td){padding:.15rem .45rem;border:0;border-top:1px solid var(--tb-line);text-align:right;background:none;color:inherit;font-variant-numeric:tabular-nums;font-weight:400;vertical-align:middle;white-space:nowrap}
-.tbviz .tr-table thead th{border-top:0;font-size:.92em}
+.tbviz .tr-table thead th{border-top:0;font-size:max(12px,.92em)}
 .tbviz .tr-table :is(th,td):first-child{text-align:left;padding-left:0;white-space:normal;width:100%}
 .tr-sort{font-size:1em!important;padding:.1rem .4rem!important;min-height:1.6rem!important}
-.tr-op{font-family:${MONO};font-size:.9em!important;text-align:left;overflow-wrap:anywhere;min-height:1.6rem!important;padding:.1rem .45rem!important}
+.tr-op{font-family:${MONO};font-size:max(12px,.9em)!important;text-align:left;overflow-wrap:anywhere;min-height:1.6rem!important;padding:.1rem .45rem!important}
 .tr-share{position:relative;min-width:4.6rem}
 .tr-share i{position:absolute;left:.2rem;bottom:.1rem;height:3px;background:var(--tb-accent);border-radius:2px}
 .tr-scroll{min-width:0}
@@ -60,7 +60,7 @@ export const CSS = `
 .tbviz .tr-table thead tr{border:0;grid-template-columns:repeat(5,auto);justify-content:start}
 .tbviz .tr-table thead th:first-child{grid-column:auto}
 .tr-share{min-width:0}
-.tbviz .tr-table td::before{content:attr(data-title) " ";color:var(--tb-muted);font-size:.84em}
+.tbviz .tr-table td::before{content:attr(data-title) " ";color:var(--tb-muted);font-size:max(12px,.84em)}
 .tbviz .tr-table .tr-share::before{content:""}
 .tbviz .tr-table thead th:nth-child(4){display:none}
 }
