@@ -332,8 +332,8 @@ def _plain(shape: Sequence[int], dtype: str) -> _Seen:
 
 
 def _short(value: float) -> str:
-    """At most four significant digits, as the ES module writes them."""
-    if isinstance(value, int) or value.is_integer():
+    """A whole number below 1e21 with all digits, another with four significant ones, as the ES module writes them."""
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e21):
         return str(int(value))
     return f"{value:.4g}"
 

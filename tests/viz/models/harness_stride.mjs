@@ -36,9 +36,10 @@ function chain({ create, steps }) {
     const answer = { code: result.code, copied: result.copied, same: result.same, newStorage: state.storageId !== before };
     answer.seen = seen(state);
     if (write) {
-      const written = model.write(state, write.at, write.value);
-      state = written.state;
-      answer.changed = written.changed.map((at) => flat(at, state.shape));
+      const { error, type, ...written } = model.write(state, write.at, write.value);
+      answer.refused = error === undefined ? null : { error, type };
+      state = written.state ?? state;
+      answer.changed = written.changed?.map((at) => flat(at, state.shape));
       answer.written = model.values(state);
     }
     return answer;

@@ -243,6 +243,11 @@ class Chain:
     end: torch.Tensor = field(default_factory=lambda: torch.empty(0))
 
 
+def listed(x: torch.Tensor) -> list[float | None]:
+    """The elements as JSON has them: it knows no infinity."""
+    return [None if math.isinf(value) else value for value in x.flatten().tolist()]
+
+
 def seen(x: torch.Tensor) -> Args:
     """Everything the model says of a state, from torch."""
     room = x.untyped_storage().nbytes() // x.element_size()
@@ -256,7 +261,7 @@ def seen(x: torch.Tensor) -> Args:
         "offset": x.storage_offset(),
         "contiguous": x.is_contiguous(),
         "channelsLast": x.is_contiguous(memory_format=torch.channels_last),
-        "values": x.flatten().tolist(),
+        "values": listed(x),
         "aliases": shared,
         "bytes": x.nbytes,
         "storageBytes": x.untyped_storage().nbytes(),
@@ -286,6 +291,27 @@ def outcome(call: Callable[..., torch.Tensor], *of: Any, **named: Any) -> torch.
         return {"error": str(error), "type": type(error).__name__}
 
 
+def written_value(take: Bytes, number: int) -> float:
+    """A small whole number, one at the ends of an integer type or beyond, or one that is not whole."""
+    if take.below(2):
+        return number + 1
+    edge = take.one([0, *(2**bits for bits in (7, 8, 15, 16, 31, 32, 52))]) * take.one([1, -1])
+    near = edge + take.between(-2, 2)
+    return near + take.one([0, 0, 0, 0.5, -0.25, 1e22])
+
+
+def written(x: torch.Tensor, at: tuple[int, ...], value: float) -> Args:
+    """What `x[at] = value` does in torch, or what torch says to it."""
+    shared = seen(x)["aliases"]
+    flat = sum(i * math.prod(x.shape[d + 1 :]) for d, i in enumerate(at))
+    try:
+        x[at] = value
+    except (RuntimeError, ValueError) as error:
+        return {"refused": {"error": str(error), "type": type(error).__name__}, "written": listed(x)}
+    changed = next(readers for readers in shared.values() if flat in readers)
+    return {"refused": None, "changed": changed, "written": listed(x)}
+
+
 def run_chain(head: bytes, blocks: list[bytes]) -> Chain:
     """Builds the operations one by one, as the tensor becomes what torch makes of it."""
     create, x = first_tensor(head)
@@ -313,13 +339,10 @@ def run_chain(head: bytes, blocks: list[bytes]) -> Chain:
             expected = {"copied": copied, "newStorage": copied, "same": result is x, "seen": seen(result)}
             x = result
             if x.numel():
-                value = 101 + number if create["dtype"] == "uint8" else -1 - number
                 at = [take.below(size) for size in x.shape]
+                value = written_value(take, number)
                 step["write"] = {"at": at, "value": value}
-                x[tuple(at)] = value
-                after = x.flatten().tolist()
-                expected["changed"] = [i for i, new in enumerate(after) if new == value]
-                expected["written"] = after
+                expected |= written(x, tuple(at), value)
             chain.expected.append(expected)
     chain.end = x
     return chain
@@ -493,16 +516,31 @@ def test_cache_lines_are_counted(model: Model, drawn: tuple[bytes, list[bytes]],
         assert (got["order"], got["lines"], got["touched"], got["distinct"]) == (visited, lines, loads, len(set(lines)))
 
 
+FRACTIONS = [0.1, 1 / 3, 2.5, 100.7, 3.0009765625, 1.001953125, 65519.0, 65520.0, 1e-5, 6e-8, 123456.789, 2.0**-130]
+POWERS = [sign * (2.0**power + step) for power in (7, 8, 15, 16, 31, 32) for sign in (1, -1) for step in (-1, 0, 1)]
+BORDERS = [
+    *map(int, POWERS),
+    *(edge + part for edge in POWERS for part in (0.5, -0.5)),
+    *(value for whole in (-257, -256, -255, -1, 0) for value in (whole, whole + 0.5)),
+    *(sign * 2**power for power in (53, 62, 63, 64) for sign in (1, -1)),
+    *(3.4028234663852886e38, -3.4028234663852886e38, 3.4028235677973366e38, -1e39, 1e300, 1e21, -1e21, -0.0),
+]
+
+
 @pytest.mark.parametrize("dtype", sorted(set(DTYPES)))
-def test_a_written_number_is_rounded_as_the_type_stores_it(model: Model, dtype: str) -> None:
-    numbers = [0.1, 1 / 3, 2.5, 100.7, 3.0009765625, 1.001953125, 65519.0, 65520.0, 1e-5, 6e-8, 123456.789, 2.0**-130]
-    kind = getattr(torch, dtype)
-    if not kind.is_floating_point:
-        numbers = [n for n in numbers if n < 127]
+@pytest.mark.parametrize("number", [*FRACTIONS, *BORDERS], ids=repr)
+def test_a_written_number_is_stored_or_refused_as_in_torch(model: Model, dtype: str, number: float) -> None:
     state = model.ask("create", {"shape": [1], "dtype": dtype})
-    stored = [model.ask("write", state, [0], number)["state"]["storage"][0] for number in numbers]
-    wanted = [float(torch.tensor([number], dtype=torch.float64).to(kind)[0]) for number in numbers]
-    assert stored == [None if math.isinf(number) else number for number in wanted]  # JSON has no infinity
+    answer = model.ask("write", state, [0], number)
+    x = torch.zeros(1, dtype=getattr(torch, dtype))
+    refusal = outcome(exec, answer["code"], {"x": x})
+    if isinstance(refusal, dict):
+        assert {key: answer[key] for key in refusal} == refusal
+    else:
+        [stored], [wanted] = answer["state"]["storage"], listed(x.double())
+        # Node writes doubles with as few digits as will do.
+        assert stored == wanted or (stored is not None and float(stored) == wanted)
+        assert number == -0.0 or float(eval(answer["code"].split(" = ")[1])) == number
 
 
 @many(20, drawn=chains())
@@ -557,6 +595,8 @@ MUTANTS = {
     ),
     "a window keeps the step": ("step * stride[d]), stride[d]]", "step * stride[d]), step * stride[d]]"),
     "a word of a message": ("must match the existing size", "must equal the existing size"),
+    "an int8 holds 128": ("value < 2 ** (8 * size - 1)", "value <= 2 ** (8 * size - 1)"),
+    "a uint8 holds no negative int": ("(int ? -255 : 0)", "0"),
     "writes do not alias": ("changed: aliases(state).get(place)", "changed: [at]"),
     ".to asks is_contiguous": ("looksChannelsLast(state) ? itself", 'isContiguous(state, "channels_last") ? itself'),
 }

@@ -63,7 +63,13 @@ function session(ui, model) {
     },
     replaceLast: (op) => commit({ ops: [...(ops().at(-1)?.name === op.name ? ops().slice(0, -1) : ops()), op] }),
     undo: () => commit(model.get("attempt") ? {} : { ops: ops().slice(0, -1) }),
-    write: (at, value) => commit({ ops: [...ops(), { name: "write", args: { index: [...at], value } }], selected: at }),
+    /** Writes, or shows why torch does not; answers whether it was done. */
+    write(at, value) {
+      const op = { name: "write", args: { index: [...at], value } };
+      const { error } = run({ ...read(), attempt: op });
+      commit(error ? { attempt: op, selected: at } : { ops: [...ops(), op], selected: at });
+      return !error;
+    },
     start(given) {
       const next = { dtype: "float32", ops: [], attempt: null, ...given };
       const { state } = run(next);
@@ -237,8 +243,11 @@ function render({ model, el }) {
     get: now.get,
     selected: now.selected,
     write(at, value) {
-      now.write(at, value);
+      view.wrote(null);
+      writing.clear();
+      const done = now.write(at, value);
       drawAll();
+      if (!done) return;
       const { state } = now.get();
       const place = index(state, at);
       const readers = aliases(state).get(place);

@@ -19,17 +19,17 @@
  * @property {string} origin the line of PyTorch that makes the first state
  */
 
-/** Bytes of an element, and how torch's messages name a CPU tensor of that type. */
+/** Bytes of an element, how torch's messages name a CPU tensor of that type, and how they name a number of that type. */
 const DTYPES = {
   float64: [8, "torch.DoubleTensor"],
-  float32: [4, "torch.FloatTensor"],
+  float32: [4, "torch.FloatTensor", "float"],
   float16: [2, "torch.HalfTensor"],
   bfloat16: [2, "CPUBFloat16Type"],
-  int64: [8, "torch.LongTensor"],
-  int32: [4, "torch.IntTensor"],
-  int16: [2, "torch.ShortTensor"],
-  int8: [1, "torch.CharTensor"],
-  uint8: [1, "torch.ByteTensor"],
+  int64: [8, "torch.LongTensor", "int64_t"],
+  int32: [4, "torch.IntTensor", "int"],
+  int16: [2, "torch.ShortTensor", "int16_t"],
+  int8: [1, "torch.CharTensor", "int8_t"],
+  uint8: [1, "torch.ByteTensor", "uint8_t"],
 };
 
 /** The names of the types a tensor can have here. */
@@ -708,8 +708,8 @@ function cast(value, dtype) {
   if (dtype === "float64") return value;
   if (dtype === "float32") return Math.fround(value);
   if (dtype === "float16") return roundTo(Math.fround(value), 10, -14, 65504);
-  if (dtype === "bfloat16") return roundTo(Math.fround(value), 7, -126, Infinity);
-  const whole = Math.trunc(value);
+  if (dtype === "bfloat16") return roundTo(Math.fround(value), 7, -126, (2 - 2 ** -7) * 2 ** 127);
+  const whole = Math.trunc(value) + 0; // no -0
   if (dtype === "int64") return whole;
   const bits = 8 * DTYPES[dtype][0];
   const low = BigInt.asUintN(bits, BigInt(Number.isFinite(whole) ? whole : 0));
@@ -728,17 +728,47 @@ function roundTo(value, bits, minExponent, largest) {
   return Math.abs(rounded) > largest ? Math.sign(rounded) * Infinity : rounded;
 }
 
+/** Is the number a Python int where it is written as one, and not a float? */
+const isInt = (value) => Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0);
+
+/** As Python writes it. */
+function literal(value) {
+  if (isInt(value)) return String(BigInt(value));
+  if (Object.is(value, -0)) return "-0.0";
+  return Number.isFinite(value) ? String(value) : `float("${String(value).replace("Infinity", "inf")}")`;
+}
+
+/** What torch refuses to write into an element of that type. From an int, uint8 takes −255 to −1 as 1 to 255. */
+function checkFits(value, dtype) {
+  const [size, , name] = DTYPES[dtype];
+  const int = isInt(value);
+  check(!int || (-(2 ** 63) <= value && value < 2 ** 63), "ValueError", "Overflow when unpacking long long");
+  if (!name) return;
+  let fits;
+  if (dtype === "float32") fits = !Number.isFinite(value) || Math.abs(value) <= (2 - 2 ** -23) * 2 ** 127;
+  else if (dtype === "uint8") fits = (int ? -255 : 0) <= value && value < 256;
+  else fits = -(2 ** (8 * size - 1)) <= value && value < 2 ** (8 * size - 1);
+  check(fits, "RuntimeError", `value cannot be converted to type ${name} without overflow`);
+}
+
 /**
- * Writes one element: `x[i, j] = value`. `changed` are all logical indices that now read the new value.
+ * Writes one element: `x[i, j] = value`. `changed` are all logical indices that now read the new value. An error has
+ * torch's text and the Python class as `type`.
  * @param {State} state
  * @param {number[]} at
  * @param {number} value
+ * @returns {{state: State, changed: number[][], code: string} | {error: string, type: string, code: string}}
  */
 export function write(state, at, value) {
+  const code = `x[${at.length ? at.join(", ") : "()"}] = ${literal(value)}`;
+  try {
+    checkFits(value, state.dtype);
+  } catch (error) {
+    if (!(error instanceof TorchError)) throw error;
+    return { error: error.message, type: error.type, code };
+  }
   const place = index(state, at);
   const storage = changed(state.storage, place, cast(value, state.dtype));
-  const number = Number.isFinite(value) ? value : `float("${String(value).replace("Infinity", "inf")}")`;
-  const code = `x[${at.length ? at.join(", ") : "()"}] = ${number}`;
   const ops = [...state.ops, { name: "write", args: { index: [...at], value }, code }];
   return { state: { ...state, storage, ops }, changed: aliases(state).get(place), code };
 }

@@ -12,9 +12,11 @@ const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
 /** A shape as Python prints it. */
 export const tuple = (numbers) => (numbers.length === 1 ? `(${numbers[0]},)` : `(${numbers.join(", ")})`);
 
-/** A value with at most four significant digits. */
-export const short = (value) =>
-  Number.isInteger(value) || !Number.isFinite(value) ? String(value) : String(Number(value.toPrecision(4)));
+/** A whole number below 1e21 with all digits, another with at most four significant ones. */
+export function short(value) {
+  if (!Number.isFinite(value)) return String(value).replace("Infinity", "inf").toLowerCase();
+  return Number.isInteger(value) && Math.abs(value) < 1e21 ? String(BigInt(value)) : String(Number(value.toPrecision(4)));
+}
 
 const tooLarge = ({ shape, storage }) => {
   if (shape.length > RANK) return `This figure draws up to ${RANK} dimensions; here there would be ${shape.length}.`;

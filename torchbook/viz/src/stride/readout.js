@@ -133,7 +133,7 @@ export function listingOf({ steps, error }) {
     h(
       "li",
       { class: "bad" },
-      h("code", {}, `x = ${error.code}`),
+      h("code", {}, error.op.name === "write" ? error.code : `x = ${error.code}`),
       h("span", { class: "sx-tag bad" }, isTorchs(error) ? "refused" : "not drawn"),
     );
   return [...steps.map(line), ...(error ? [refused()] : [])];
