@@ -22,6 +22,7 @@ from torchbook.viz.units import counted
 if TYPE_CHECKING:
     import torch
 
+_LONGEST = 300  # characters of a number that is typed; no nesting in them is too deep to read
 _PRESETS = Path(__file__).parent / "src" / "floats" / "presets.json"
 
 
@@ -136,9 +137,12 @@ def read(text: str) -> float:
     Raises:
         ValueError: it is something else.
     """
-    literal = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    digits = r"\d+(?:_\d+)*"
+    literal = rf"(?:{digits}\.?(?:{digits})?|\.{digits})(?:[eE][+-]?{digits})?"
     plain = text.replace("−", "-").strip()
-    if not re.fullmatch(rf"(?:{literal}|inf|nan|[-+*/()\s])+", plain, re.IGNORECASE | re.ASCII):
+    if len(plain) > _LONGEST:
+        raise ValueError(f"{text[:20]!r}… has more than {_LONGEST} characters")
+    if not re.fullmatch(rf"(?:{literal}|inf(?:inity)?|nan|[-+*/()\s])+", plain, re.IGNORECASE | re.ASCII):
         raise ValueError(f"{text!r} is not a number, nor numbers with + - * / and 2**n")
     floats = re.sub(literal, lambda match: f" {float(match[0])!r} ", plain)
     try:
@@ -151,7 +155,7 @@ def _evaluate(tree: ast.expr) -> float:
     match tree:
         case ast.Constant(value=value):
             return float(value)  # type: ignore[arg-type]
-        case ast.Name(id="inf" | "nan" as name):
+        case ast.Name(id="inf" | "infinity" | "nan" as name):
             return float(name)
         case ast.UnaryOp(op=sign, operand=inner):
             return -_evaluate(inner) if isinstance(sign, ast.USub) else _evaluate(inner)
@@ -304,7 +308,7 @@ def _fate(of: Format, number: str, saturates: bool) -> str:
     value = of.decode(bits)
     largest = _show(of.decode(of.top))
     if math.isnan(x):
-        return ""
+        return " Other patterns are nan too: which one a cast gives depends on the sign of nan and on the processor."
     if value == x and math.copysign(1, value) == math.copysign(1, x):
         return " It is exact."
     if math.isnan(value):

@@ -16,7 +16,10 @@ from torchbook.viz.base import Visualizer, module
 if TYPE_CHECKING:
     import torch
 
-FUNCTIONS = {"exp": 1, "log": 1, "sqrt": 1, "sin": 1, "cos": 1, "tanh": 1, "sigmoid": 1, "relu": 1, "pow": 2}
+FUNCTIONS = {
+    **dict.fromkeys(("exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"), 1),
+    **dict.fromkeys(("pow", "max"), 2),
+}
 _SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -24,6 +27,7 @@ _SIGNS: dict[type[ast.operator], str] = {
     ast.Div: "div",
     ast.Pow: "pow",
 }
+_NAMES = {"max": "maximum"}  # in torch
 _START = {"a": 2.0, "b": -3.0, "c": 1.5}
 
 
@@ -34,7 +38,7 @@ class AutogradPlayground(Visualizer):
     precision; in Python, `gradients` comes from torch itself.
 
     Args:
-        expression: variables, numbers, `+ - * / ^`, parentheses, exp, log, sqrt, sin, cos, tanh, sigmoid, relu, pow.
+        expression: variables, numbers, `+ - * / ^`, parentheses, exp, log, sqrt, sin, cos, tanh, sigmoid, relu, pow, max.
         values: a number for each variable; a variable without one starts at 1.
 
     Attributes:
@@ -187,10 +191,13 @@ def _evaluate(tree: ast.expr, leaves: Mapping[str, torch.Tensor]) -> Any:
         name, parts = tree.func.id, tree.args
     args = [_evaluate(part, leaves) for part in parts]
     if all(isinstance(arg, float) for arg in args):
-        return getattr(torch, name)(*(torch.tensor(arg, dtype=torch.float64) for arg in args)).item()
+        function = getattr(torch, _NAMES.get(name, name))
+        return function(*(torch.tensor(arg, dtype=torch.float64) for arg in args)).item()
     if len(args) == 1:
         return getattr(torch, name)(args[0])
     left, right = args
+    if name == "max":
+        return torch.maximum(*(torch.as_tensor(arg, dtype=torch.float64) for arg in args))
     if name == "add":
         return left + right
     if name == "sub":

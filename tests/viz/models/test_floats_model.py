@@ -264,7 +264,7 @@ def test_numbers_are_written_as_python_writes_them(ask: Ask) -> None:
 
 LITERALS = st.one_of(
     st.sampled_from(
-        ["0", "007", "00.5", ".5", "5.", "1e-8", "2E3", "1e400", "inf", "nan", "Inf", "65504", "1e-400", "2"]
+        ["0", "007", "00.5", ".5", "5.", "1e-8", "2E3", "1e400", "inf", "nan", "Inf", "65504", "1e-400", "2", "infinity", "1_000"]
     ),
     st.floats(min_value=0, allow_infinity=False).map(repr),
     st.integers(0, 10**20).map(str),
@@ -280,6 +280,7 @@ SUMS = st.recursive(
     ),
     max_leaves=5,
 )
+DEEP_TEXTS = ["(" * 5000, "-" * 5000 + "1", "(" * 149 + "1" + ")" * 149, "-" * 299 + "1", "(" * 150 + "1" + ")" * 150, "   "]
 JUNK = st.text("0123456789.eE+-*/() infax,_", max_size=9)
 
 
@@ -297,6 +298,27 @@ def test_page_and_python_read_the_same_numbers(ask: Ask, examples: int) -> None:
             assert answer == packed(torch.tensor([value], dtype=torch.float64))[0], text
 
     holds()
+
+
+@pytest.mark.parametrize("text", ["infinity", "-Infinity", "1_000", "1_0.2_5e1_0", *DEEP_TEXTS, "1__0", "1_", "_1"])
+def test_what_python_reads_is_read_and_all_else_refused_in_words(ask: Ask, text: str) -> None:
+    answer = ask("reads", of=[text])[0]
+    try:
+        value = read(text)
+    except ValueError:
+        assert isinstance(answer, dict)
+        assert "stack" not in answer["refused"]
+        assert "“”" not in answer["refused"]
+    else:
+        assert answer == packed(torch.tensor([value], dtype=torch.float64))[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_positive_nan_alone_becomes_the_pattern_shown(name: str) -> None:
+    [pattern] = bits_of(torch.tensor([math.nan], dtype=torch.float64).to(getattr(torch, name)))
+    assert FORMATS[name].kind(pattern) == "nan"
+    assert FORMATS[name].cast(math.nan)[0] == pattern
+    assert "depends on the sign of nan" in FloatExplorer("-nan", name).words
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -56,7 +56,7 @@ def larger(draw: st.DrawFn, inner: st.SearchStrategy[str]) -> str:
         name = draw(st.sampled_from([name for name, count in playground.FUNCTIONS.items() if count == 1]))
         return f"{name}({draw(inner)})"
     if kind == "pow":
-        return f"pow({draw(inner)}, {draw(inner)})"
+        return f"{draw(st.sampled_from(['pow', 'max']))}({draw(inner)}, {draw(inner)})"
     return f"-{draw(inner)}" if kind == "minus" else f"({draw(inner)})"
 
 
@@ -77,7 +77,7 @@ def grown(rng: random.Random) -> str:
         elif playground.FUNCTIONS.get(name) == 1:
             parts += [f"{name}({left})", right]
         else:
-            parts.append(f"pow({left}, {right})" if name == "pow" else f"{left} {name} {right}")
+            parts.append(f"{name}({left}, {right})" if name in playground.FUNCTIONS else f"{left} {name} {right}")
     return rng.choice("+*-").join(parts)
 
 
@@ -211,6 +211,7 @@ def test_random_expressions_are_torchs(page: Ask, examples: int) -> None:
         ("exp", 0, "is a function"),
         ("pow(a)", 0, "takes two values"),
         ("exp(a, b)", 0, "takes one value"),
+        ("max(a)", 0, "takes two values"),
         ("a; b", 1, "means nothing"),
         ("alert`1`", 5, "means nothing"),
         ("1 + 2", 0, "no variable"),
@@ -227,12 +228,28 @@ def test_what_is_wrong_is_said_with_its_place(page: Ask, text: str, at: int, say
     assert answer["at"] == at
 
 
-@pytest.mark.parametrize("text", ["a*b + relu(c)", "2/a - -b^2^-1", "(a^b)^c * -(a - b - c)", "pow(a, 2)*exp(1)/(2*c)"])
+@pytest.mark.parametrize("text", ["a*b + relu(c)", "2/a - -b^2^-1", "(a^b)^c * -(a - b - c)", "pow(a, 2)*exp(1)/(2*c)", "max(a, max(b, 3))"])
 def test_copied_code_computes_the_same(page: Ask, text: str) -> None:
-    values = {"a": 2.0, "b": 0.5, "c": 1.5}
+    same_as_copied(page, text, {"a": 2.0, "b": 0.5, "c": 1.5})
+
+
+@pytest.mark.parametrize("text", ["1/a", "a/b", "b/(0*-1)", "max(-0, a)^-1", "b^-0"])
+def test_copied_code_keeps_the_sign_of_zero(page: Ask, text: str) -> None:
+    same_as_copied(page, text, {"a": -0.0, "b": 2.0})
+
+
+@pytest.mark.parametrize("text", ["max(a, b)", "max(b, a)", "max(a, 1)", "max(1, a)"])
+@pytest.mark.parametrize("a", [1.0, 2.0, -1.0])
+def test_max_shares_the_gradient_at_a_tie(page: Ask, text: str, a: float) -> None:
+    gradient = page(text, {"a": a, "b": 1.0})["gradients"]["a"]
+    assert gradient == {1.0: 0.5, 2.0: 1.0, -1.0: 0.0}[a]
+
+
+def same_as_copied(page: Ask, text: str, values: dict[str, float]) -> None:
+    """The copied code gives what the page shows."""
     answer = page(text, values)
     space: dict[str, Any] = {"print": lambda *args: None}
     exec(answer["code"], space)
-    assert agree(space["out"].item(), answer["value"])
+    assert agree(space["out"].item(), float(answer["value"]))
     for name, gradient in answer["gradients"].items():
-        assert agree(space[name].grad.item(), gradient)
+        assert agree(space[name].grad.item(), float(gradient))

@@ -3,8 +3,8 @@
  *
  * test_floats_model.py compares all of this with the installed torch. A cast from float64 goes through float32
  * and so rounds twice, as in torch. From torch 2.12 on a cast to float8_e4m3fn stops at the largest finite number; before
- * it gave nan there, which is what `saturates = false` asks for. Which nan pattern a cast of nan gives differs between
- * processors; here it is the one that torch's scalar code gives.
+ * it gave nan there, which is what `saturates = false` asks for. Which nan pattern a cast of nan gives depends on the
+ * sign of that nan and on the processor; here it is the one that torch's scalar code gives for a positive nan.
  *
  * @typedef {object} Format
  * @property {string} name as in `torch.<name>`
@@ -13,7 +13,7 @@
  * @property {number} bias
  * @property {number} width all bits
  * @property {number} top the pattern of the largest finite number
- * @property {number} nan what nan becomes
+ * @property {number} nan what a positive nan becomes
  * @property {boolean} infinite is there an inf?
  */
 

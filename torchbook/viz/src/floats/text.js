@@ -67,7 +67,10 @@ export function floatHex(x) {
   return `${minus}0x1.${tail || "0"}p${e < 0 ? "-" : "+"}${Math.abs(e)}`;
 }
 
-const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(inf|nan)|(\*\*|[-+*/()]))\s*/iy;
+const DIGITS = String.raw`\d+(?:_\d+)*`;
+const NUMBER = String.raw`(?:${DIGITS}\.?(?:${DIGITS})?|\.${DIGITS})(?:e[+-]?${DIGITS})?`;
+const TOKEN = new RegExp(String.raw`\s*(?:(${NUMBER})|(inf(?:inity)?|nan)|(\*\*|[-+*/()]))\s*`, "iy");
+const LONGEST = 300; // no nesting in it is too deep to read
 
 function tokens(text) {
   const found = [];
@@ -78,7 +81,7 @@ function tokens(text) {
     if (!match) throw new SyntaxError(`“${text.slice(at, at + 12).trim()}” is not part of a number`);
     const [, number, name, sign] = match;
     if (sign) found.push(sign);
-    else found.push(number ? Number(number) : name.toLowerCase() === "inf" ? Infinity : NaN);
+    else found.push(number ? Number(number.replaceAll("_", "")) : name.toLowerCase() === "nan" ? NaN : Infinity);
   }
   return found;
 }
@@ -88,7 +91,9 @@ function tokens(text) {
  * Throws a SyntaxError with a sentence for the reader.
  */
 export function read(text) {
-  const all = tokens(text.replaceAll("−", "-"));
+  const plain = text.replaceAll("−", "-").trim();
+  if (plain.length > LONGEST) throw new SyntaxError(`at most ${LONGEST} characters`);
+  const all = tokens(plain);
   let at = 0;
   const take = (...wanted) => (wanted.includes(all[at]) ? all[at++] : undefined);
 

@@ -15,7 +15,7 @@ function moved(of, typed, saturates) {
     saturated: ` Too large: the cast stops at ${largest}.`,
     lost: ` Too large: the largest number is ${largest}, there is no inf, so it is nan.`,
     underflow: ` Underflow: the smallest number above zero is ${show(limits(of).subnormal)}.`,
-    nan: "",
+    nan: " Other patterns are nan too: which one a cast gives depends on the sign of nan and on the processor.",
   }[what];
 }
 

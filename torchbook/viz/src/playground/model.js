@@ -11,6 +11,9 @@ const SHORTCUTS = { 0: () => 1, 1: (x) => x, 2: (x) => x * x, 3: (x) => x * x * 
   0.5: (x) => Math.sqrt(x), "-0.5": (x) => 1 / Math.sqrt(x) };
 const powerScalar = (x, y) => (SHORTCUTS[y] ?? ((z) => power(z, y)))(x); // torch's shortcuts for a number as exponent
 const relu = (x) => (x < 0 ? 0 : x); // relu(-0.0) is -0.0, as in torch
+const larger = (x, y) => (Number.isNaN(x) || Number.isNaN(y) ? NaN : x < y ? y : x);
+/** What `torch.maximum` sends to each input; at a tie half to each, and beside a nan all to both. */
+const shares = (g, x, y) => (x === y ? [g / 2, g / 2] : [x < y ? 0 : g, y < x ? 0 : g]);
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
 /**
@@ -49,6 +52,14 @@ export const KINDS = {
     df: (g, [x], r, k) => [k === 0 ? g * (x >= 0 ? 0 : r * Math.log(k)) : g * (r * Math.log(k))],
     says: ["result · log(number)"],
   },
+  max: {
+    node: "MaximumBackward0",
+    f: larger,
+    df: (g, [x, y]) => shares(g, x, y),
+    says: ["1 where left is larger, ½ at a tie, else 0", "1 where right is larger, ½ at a tie, else 0"],
+  },
+  maxNumber: { node: "MaximumBackward0", f: larger, df: (g, [x], _, k) => shares(g, x, k).slice(0, 1), says: ["1 where it is the larger, ½ at a tie, else 0"] },
+  numberMax: { node: "MaximumBackward0", f: (x, k) => larger(k, x), df: (g, [x], _, k) => shares(g, k, x).slice(1), says: ["1 where it is the larger, ½ at a tie, else 0"] },
   neg: { node: "NegBackward0", f: (x) => -x, df: (g) => [-g], says: ["−1"] },
   exp: { node: "ExpBackward0", f: Math.exp, df: (g, _, r) => [g * r], says: ["result"] },
   log: { node: "LogBackward0", f: Math.log, df: (g, [x]) => [g / x], says: ["1 / input"] },
@@ -60,7 +71,7 @@ export const KINDS = {
   relu: { node: "ReluBackward0", f: relu, df: (g, _, r) => [r <= 0 ? 0 : g], says: ["1 where result > 0, else 0"] },
 };
 
-const SIGN = { add: "+", sub: "−", mul: "×", div: "÷", pow: "^" };
+const SIGN = { add: "+", sub: "−", mul: "×", div: "÷", pow: "^", max: "max" };
 
 /**
  * The graph that torch would record, nodes in the order of the forward.
@@ -96,7 +107,7 @@ export function build(tree) {
       const inverse = put({ kind: "reciprocal", title: "1 ÷", inputs: [right.at] });
       return put({ kind: "mulNumber", title: `× ${show(number)}`, inputs: [inverse], number });
     }
-    const kind = { add: "addNumber", mul: "mulNumber", sub: "numberSub", pow: "numberPow" }[name];
+    const kind = { add: "addNumber", mul: "mulNumber", sub: "numberSub", pow: "numberPow", max: "numberMax" }[name];
     return put({ kind, title: `${show(number)} ${sign}`, inputs: [right.at], number });
   };
 
@@ -179,20 +190,24 @@ export function torchCode(text, values) {
   return lines.join("\n");
 }
 
-const python = (x) => (Number.isInteger(x) && Math.abs(x) < 1e15 ? `${x}.0` : String(x));
+const python = (x) => (Object.is(x, -0) ? "-0.0" : Number.isInteger(x) && Math.abs(x) < 1e15 ? `${x}.0` : String(x));
 const INFIX = { add: ["+", 1], sub: ["-", 1], mul: ["*", 2], div: ["/", 2], pow: ["**", 4] };
 
 function code(part, least) {
-  if (part.kind === "number") return part.value < 0 && least > 1 ? `(${python(part.value)})` : python(part.value);
+  if (part.kind === "number") return (part.value < 0 || Object.is(part.value, -0)) && least > 1 ? `(${python(part.value)})` : python(part.value);
   if (part.kind === "name") return part.name;
   if (isNumber(part)) return code({ kind: "number", value: foldTree(part) }, least);
   if (part.name === "neg") return wrap(`-${code(part.args[0], 3)}`, 3 < least);
+  if (part.name === "max") return `torch.maximum(${part.args.map(tensorCode).join(", ")})`;
   const [sign, strength] = INFIX[part.name] ?? [];
   if (!sign) return `torch.${part.name}(${part.args.map((arg) => code(arg, 0)).join(", ")})`;
   const [left, right] = part.args;
   const [a, b] = part.name === "pow" ? [5, 4] : [strength, strength + 1];
   return wrap(`${code(left, a)} ${sign} ${code(right, b)}`, strength < least);
 }
+
+/** `torch.maximum` takes no plain numbers. */
+const tensorCode = (part) => (isNumber(part) ? `torch.tensor(${code(part, 0)}, dtype=torch.float64)` : code(part, 0));
 
 const wrap = (text, yes) => (yes ? `(${text})` : text);
 const isNumber = (part) => part.kind === "number" || (part.kind === "call" && part.args.every(isNumber));

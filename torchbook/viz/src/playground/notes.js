@@ -21,6 +21,9 @@ export function notes(graph, done) {
     if (node.kind === "relu" && value === 0) {
       found.push(input === 0 ? "ReLU at 0: there is no derivative; torch uses 0." : `Dead ReLU: its input is ${show(input)}, so it sends 0 whatever arrives.`);
     }
+    if (node.kind === "max" && input === done.values[node.inputs[1]]) {
+      found.push(`max at a tie: there is no derivative; torch sends half to each side, ${done.edges[i].map(show).join(" and ")}.`);
+    }
     if (node.kind === "log" && input === 0) found.push(`log at 0: the value is −inf, and the gradient it sends is ${show(done.edges[i][0])}.`);
     if (node.kind === "log" && input < 0) found.push(`log of a negative number is nan, yet the gradient 1 / ${show(input)} is finite: ${show(done.edges[i][0])}.`);
     if (node.kind === "sqrt" && input === 0) found.push("sqrt at 0: the slope is infinite.");

@@ -1,6 +1,6 @@
 /** A small Pratt parser for scalar expressions. It builds a tree and never evaluates text. */
 
-export const FUNCTIONS = { exp: 1, log: 1, sqrt: 1, sin: 1, cos: 1, tanh: 1, sigmoid: 1, relu: 1, pow: 2 };
+export const FUNCTIONS = { exp: 1, log: 1, sqrt: 1, sin: 1, cos: 1, tanh: 1, sigmoid: 1, relu: 1, pow: 2, max: 2 };
 // Names that the copied PyTorch code uses itself, and words of Python.
 const TAKEN = new Set(`torch out and as assert async await break class continue def del elif else except False finally for from
 global if import in is lambda None nonlocal not or pass print raise return True try while with yield`.split(/\s+/));
@@ -132,6 +132,6 @@ export function parse(text) {
   const rest = peek();
   if (rest.kind === "end") return tree;
   if (rest.text === ")") throw new ParseError("this “)” closes nothing", rest.at);
-  if (rest.text === ",") throw new ParseError("a comma only separates what pow is given", rest.at);
+  if (rest.text === ",") throw new ParseError("a comma only separates what pow or max is given", rest.at);
   throw new ParseError(`an operator is missing before “${rest.text}”, for example *`, rest.at);
 }
