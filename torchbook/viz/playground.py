@@ -38,7 +38,8 @@ class AutogradPlayground(Visualizer):
     precision; in Python, `gradients` comes from torch itself.
 
     Args:
-        expression: variables, numbers, `+ - * / ^`, parentheses, exp, log, sqrt, sin, cos, tanh, sigmoid, relu, pow, max.
+        expression: variables, numbers, `+ - * / ^`, parentheses, exp, log, sqrt, sin, cos, tanh, sigmoid,
+            relu, pow, max.
         values: a number for each variable; a variable without one starts at 1.
 
     Attributes:

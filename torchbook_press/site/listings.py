@@ -13,12 +13,12 @@ from sphinx.highlighting import PygmentsBridge
 _PLAIN = {Name, Punctuation, Text, Whitespace}
 
 
-class Listing(HtmlFormatter):  # type: ignore[type-arg]
+class Listing(HtmlFormatter):
     """Pygments' HTML, in which only what differs from plain text is marked."""
 
     def _get_css_class(self, ttype: _TokenType) -> str:
-        return "" if ttype in _PLAIN else str(super()._get_css_class(ttype))  # type: ignore[misc]
+        return "" if ttype in _PLAIN else str(super()._get_css_class(ttype))
 
 
 def setup(app: Sphinx) -> None:
-    PygmentsBridge.html_formatter = Listing  # type: ignore[assignment]
+    PygmentsBridge.html_formatter = Listing

@@ -264,7 +264,24 @@ def test_numbers_are_written_as_python_writes_them(ask: Ask) -> None:
 
 LITERALS = st.one_of(
     st.sampled_from(
-        ["0", "007", "00.5", ".5", "5.", "1e-8", "2E3", "1e400", "inf", "nan", "Inf", "65504", "1e-400", "2", "infinity", "1_000"]
+        [
+            "0",
+            "007",
+            "00.5",
+            ".5",
+            "5.",
+            "1e-8",
+            "2E3",
+            "1e400",
+            "inf",
+            "nan",
+            "Inf",
+            "65504",
+            "1e-400",
+            "2",
+            "infinity",
+            "1_000",
+        ]
     ),
     st.floats(min_value=0, allow_infinity=False).map(repr),
     st.integers(0, 10**20).map(str),
@@ -280,7 +297,14 @@ SUMS = st.recursive(
     ),
     max_leaves=5,
 )
-DEEP_TEXTS = ["(" * 5000, "-" * 5000 + "1", "(" * 149 + "1" + ")" * 149, "-" * 299 + "1", "(" * 150 + "1" + ")" * 150, "   "]
+DEEP_TEXTS = [
+    "(" * 5000,
+    "-" * 5000 + "1",
+    "(" * 149 + "1" + ")" * 149,
+    "-" * 299 + "1",
+    "(" * 150 + "1" + ")" * 150,
+    "   ",
+]
 JUNK = st.text("0123456789.eE+-*/() infax,_", max_size=9)
 
 

@@ -228,7 +228,9 @@ def test_what_is_wrong_is_said_with_its_place(page: Ask, text: str, at: int, say
     assert answer["at"] == at
 
 
-@pytest.mark.parametrize("text", ["a*b + relu(c)", "2/a - -b^2^-1", "(a^b)^c * -(a - b - c)", "pow(a, 2)*exp(1)/(2*c)", "max(a, max(b, 3))"])
+@pytest.mark.parametrize(
+    "text", ["a*b + relu(c)", "2/a - -b^2^-1", "(a^b)^c * -(a - b - c)", "pow(a, 2)*exp(1)/(2*c)", "max(a, max(b, 3))"]
+)
 def test_copied_code_computes_the_same(page: Ask, text: str) -> None:
     same_as_copied(page, text, {"a": 2.0, "b": 0.5, "c": 1.5})
 

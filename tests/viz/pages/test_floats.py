@@ -86,6 +86,21 @@ def test_a_typed_number_is_compared(show: Show) -> None:
     expect(number).to_have_value("1e-7")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_numbers_of_the_table_are_broken_only_before_their_exponent(show: Show, width: int) -> None:
+    page = show(FloatExplorer("6e-8"), width=width)
+    broken = """() => [...document.querySelectorAll('.fx-table td:not(:last-child)')]
+        .flatMap((td) => [...td.childNodes])
+        .filter((node) => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
+        }).map((node) => node.textContent)"""
+    for number in ("6e-8", "0.1", "1e-5", "1/3", "-1e-30"):
+        page.get_by_label("number", exact=True).fill(number)
+        assert page.evaluate(broken) == [], number
+
+
 def test_a_format_is_chosen_in_the_table_or_the_list(show: Show) -> None:
     page = show(FloatExplorer("1/3"))
     press(page, "float8_e5m2")

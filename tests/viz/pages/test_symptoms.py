@@ -87,3 +87,9 @@ def test_code_is_copied(show: Show) -> None:
 def test_a_link_opens_a_symptom(show: Show, key: str) -> None:
     page = show(SymptomFinder(), hash=f"#tbviz-symptoms-1:{key}")
     expect(opened(page).locator(".sy-name")).to_have_text(SYMPTOMS[key]["symptom"])
+
+
+def test_the_list_leaves_the_wheel_to_the_page(show: Show) -> None:
+    page = show(SymptomFinder())
+    room = page.locator(".sy-list").evaluate("list => list.scrollHeight - list.clientHeight")
+    assert room == 0

@@ -1,6 +1,6 @@
 /** The number in full: formula, class, neighbours, limits; and the table of what each format makes of it. */
 
-import { h } from "../core/index.js";
+import { h, replace } from "../core/index.js";
 import { classOf, decode, exponentOf, fate, fields, FORMATS, hex, limits, NAMES, neighbour, spacing } from "./model.js";
 import { exact, floatHex, resolved, short, show } from "./text.js";
 
@@ -78,6 +78,9 @@ const FATES = {
 };
 const SIGNS = { exact: "=", up: "↑", down: "↓", overflow: "!", saturated: "!", lost: "!", underflow: "!", nan: "" };
 
+/** A number that may only be broken before its exponent. */
+const breakable = (text) => text.split(/(?=e)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
+
 /** One row of the table. */
 export function rowOf(now, name) {
   const of = FORMATS[name];
@@ -109,7 +112,8 @@ export function comparison(choose) {
       const told = rowOf(now, name);
       pick.setAttribute("aria-pressed", String(name === now.of.name));
       line.classList.toggle("on", name === now.of.name);
-      [told.value, told.error, told.relative, told.fate].forEach((text, i) => (cells[i].textContent = text));
+      [told.value, told.error, told.relative].forEach((text, i) => replace(cells[i], breakable(text)));
+      cells[3].textContent = told.fate;
       cells[3].classList.toggle("bad", told.bad);
     }
   }

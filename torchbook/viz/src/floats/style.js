@@ -52,8 +52,8 @@ export const CSS = `
 .tbviz .fx-table thead th{border-top:0;font-weight:600;font-size:max(12px,.86em);color:var(--tb-muted);text-align:right}
 .tbviz .fx-table :is(th,td):is(:first-child,:last-child){text-align:left}
 .tbviz .fx-table th:first-child{padding-left:0}
-.tbviz .fx-table td{font-family:${MONO};font-size:max(12px,.94em);overflow-wrap:anywhere}
-.tbviz .fx-table td:last-child{font-family:inherit;white-space:nowrap}
+.tbviz .fx-table td{font-family:${MONO};font-size:max(12px,.94em);white-space:nowrap}
+.tbviz .fx-table td:last-child{font-family:inherit;white-space:normal}
 .tbviz .fx-table td.bad{color:var(--tb-bad);font-weight:600}
 .tbviz .fx-table tr.on td{font-weight:650}
 .fx-pick{font-family:${MONO};font-size:max(12px,.86em);width:9.6rem;text-align:left;white-space:nowrap;padding:.15rem .5rem}

@@ -6,7 +6,7 @@ export const CSS = `
 .sy-bar{display:flex;flex-wrap:wrap;gap:.45rem .8rem;align-items:center;flex:1 1 100%}
 .sy-bar .tbviz-toolbar>.tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .sy-count{font-size:max(12px,.86em);color:var(--tb-muted);margin-bottom:.3rem}
-.sy-list{max-height:34rem;overflow-y:auto;border:1px solid var(--tb-line);border-radius:8px}
+.sy-list{overflow:hidden;border:1px solid var(--tb-line);border-radius:8px}
 .sy-list:empty{display:none}
 .sy-item+.sy-item{border-top:1px solid var(--tb-line)}
 .sy-item>summary{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:.1rem .7rem;padding:.5rem .7rem;cursor:pointer;list-style:none}
@@ -24,5 +24,4 @@ export const CSS = `
 .sy-code>pre{flex:1 1 14rem;min-width:0;overflow-x:auto;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:6px;padding:.45rem .6rem;white-space:pre}
 .tbviz .sy-body a{color:var(--tb-accent);text-decoration:underline}
 .tbviz .sy-words{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-@media print{.sy-list{max-height:none}}
 `;
