@@ -150,7 +150,7 @@ def settled(page: Page) -> None:
         """() => [...document.querySelectorAll('.viz-mount')].every((figure) => {
           const box = figure.getBoundingClientRect();
           const near = box.width > 0 && box.top < innerHeight && box.bottom > 0;
-          return !near || figure.dataset.ready || figure.querySelector('.viz-problem');
+          return !near || figure.dataset.ready || figure.querySelector('.viz-problem, :scope > .plot');
         })"""
     )
 

@@ -38,6 +38,7 @@ export default () => ({
 
 
 def figure(**layout: object) -> str:
+    """A plot as it is where the press has no drawing of it."""
     made = go.Figure(go.Scatter(y=[1, 2, 3], name="loss"))
     made.update_layout(title="Loss", xaxis_title="step", **layout)
     return mount("plotly", made.to_plotly_json() | {"data": [{"type": "scatter", "y": [1, 2, 3]}]}, WORDS)["text/html"]

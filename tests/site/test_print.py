@@ -79,12 +79,9 @@ def test_a_solution_is_on_paper_once_it_is_opened(chapter: Page) -> None:
 def test_formulas_and_plots_are_no_wider_than_paper(site: Site, open_page: Open) -> None:
     page = open_page(site.address(site.having(PLOTTED), "http"))
     settled(page)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    plots = page.locator(f"{PLOTTED}:visible")
-    expect(page.locator(f"{PLOTTED}[data-ready]:visible")).to_have_count(plots.count())
     page.emulate_media(media="print")
     page.set_viewport_size({"width": A4_WIDTH, "height": 1000})
-    expect(plots.first.locator(".main-svg").first).to_be_visible()
+    expect(page.locator(f"{PLOTTED}:visible .plot-area").first).to_be_visible()
     assert page.evaluate(TOO_WIDE) == []
 
 
@@ -109,15 +106,16 @@ def test_paper_is_light(site: Site, open_page: Open) -> None:
     assert _colour(page, keyword) == dark
 
 
-def test_plots_are_light_while_they_are_printed(site: Site, open_page: Open) -> None:
+def test_plots_are_light_drawings_on_paper(site: Site, open_page: Open) -> None:
+    """Those that are alive on the screen too."""
     page = open_page(site.address(site.having(PLOTTED), "http"), theme="dark")
     settled(page)
-    page.locator(f"{PLOTTED}:visible").first.scroll_into_view_if_needed()
-    settled(page)
-    label = f"{PLOTTED}[data-ready] .xtitle"
-    dark = _colour(page, label, "fill")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    expect(page.locator(label).first).not_to_have_css("fill", dark)
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    expect(page.locator(label).first).to_have_css("fill", dark)
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    plot = page.locator(f"{PLOTTED}:visible").first
+    plot.locator(".plot-field").focus()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    expect(plot.locator(".plot-area")).to_be_hidden()
+    dark = _colour(page, ".plot-area", "fill")
+    page.emulate_media(media="print")
+    expect(plot.locator(".plot-area")).to_be_visible()
+    expect(plot.locator(".main-svg").first).to_be_hidden()
+    assert _colour(page, ".plot-area", "fill") != dark

@@ -27,7 +27,6 @@ WIDE, PHONE = 1280, 360
 A4_WIDTH = 657  # pixels between the margins; Letter has more
 SOURCES = (Path(__file__),)
 FRONT = "index.html"  # leads on to another page at once
-FAR = 2000  # pixels below the top, where no figure is drawn yet
 
 # Elements of the article that reach beyond the sheet, or hide a part of what they hold. What is in a listing may, with
 # the spaces that hang at the end of a wrapped line; the listing itself tells whether it holds them.
@@ -153,18 +152,24 @@ def _online(browser: Browser, place: Place, name: str, looks: Looks, files: set[
 
 
 def _plots(page: Page, log: Log) -> list[str]:
-    """What is wrong with how plots are drawn, and with when plotly is loaded, while the page is read to its end."""
-    tops = page.locator(PLOT).evaluate_all(
-        "figures => figures.map((figure) => figure.getBoundingClientRect()).map((box) => box.width ? box.top : 1e9)"
-    )
-    before = log.asked_for(PLOTLY)
+    """What is wrong with how plots are drawn, and with when plotly is loaded, while the page is read to its end.
+
+    The first is turned to at last: it comes alive where its drawing was.
+    """
     scroll_through(page)
-    undrawn = page.locator(f"{PLOT}:visible:not(:has(svg.main-svg))").count()
+    plots, visible = page.locator(PLOT), page.locator(f"{PLOT}:visible")
+    undrawn = visible.count() - visible.locator(".plot-lines:visible, .plot-cells:visible").count()
     wrong = {
-        f"{undrawn} of {len(tops)} figures not drawn": undrawn > 0,
-        "plotly without a figure": not tops and log.asked_for(PLOTLY),
-        "plotly before its figures are near": all(top > FAR for top in tops) and before,
+        f"{undrawn} of {plots.count()} figures not drawn": undrawn > 0,
+        "plotly before anyone turned to a plot": log.asked_for(PLOTLY),
     }
+    if visible.count() and not undrawn:
+        first = visible.first
+        size = "one => [one.offsetWidth, one.offsetHeight, document.documentElement.scrollHeight]"
+        before = first.evaluate(size)
+        first.locator(".plot-field").focus()
+        first.locator("svg.main-svg").first.wait_for()
+        wrong["a plot changes its size as it comes alive"] = first.evaluate(size) != before
     return [what for what, is_so in wrong.items() if is_so]
 
 
@@ -217,7 +222,7 @@ def _on_paper(browser: Browser, place: Place, name: str, files: set[str]) -> dic
 
 
 def _gzipped(root: Path, responses: Sequence[Response]) -> int:
-    """Bytes on the wire of a server that compresses, without plotly, which comes only when a figure is near."""
+    """Bytes on the wire of a server that compresses, without plotly, which comes only when somebody turns to a plot."""
     paths = {root / unquote(urlsplit(response.url).path).lstrip("/") for response in responses}
     files = [path for path in paths if path.is_file() and not path.as_posix().endswith(PLOTLY)]
     return sum(_packed(path, path.stat().st_mtime_ns) for path in files)

@@ -19,15 +19,46 @@ async ({ site, pages, names, here, online, mathml }) => {
     return new XMLSerializer().serializeToString(parsed);
   }
 
-  // Plots, while they are alive.
+  // The field of a plot, as wide as a page, with the colours that the page gives it.
+  function field(plot) {
+    const area = plot.querySelector(".plot-area");
+    const svg = area.querySelector("svg");
+    const [width, height] = [720, area.parentElement.clientHeight];
+    const { top, right, bottom, left } = getComputedStyle(area);
+    const copy = svg.cloneNode(true);
+    const all = [...svg.querySelectorAll("*")];
+    for (const [number, one] of [...copy.querySelectorAll("*")].entries()) {
+      const asked = [...one.attributes].filter(({ value }) => value.startsWith("var("));
+      for (const { name } of asked) one.setAttribute(name, getComputedStyle(all[number])[name]);
+    }
+    const place = { x: left, y: top, width: width - parseFloat(left) - parseFloat(right) };
+    place.height = height - parseFloat(top) - parseFloat(bottom);
+    Object.entries(place).forEach(([name, value]) => copy.setAttribute(name, parseFloat(value)));
+    const look = `svg { overflow: visible } text { font: 12px sans-serif } svg > svg { fill: ${getComputedStyle(area).fill} }
+      .plot-grid { stroke: ${getComputedStyle(svg.querySelector(".plot-grid")).stroke} } .plot-lines { overflow: hidden }
+      .plot-lines path { fill: none; vector-effect: non-scaling-stroke }`;
+    const space = 'xmlns="http://www.w3.org/2000/svg"';
+    const inside = new XMLSerializer().serializeToString(copy);
+    return `<svg ${space} width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><style>${look}</style>${inside}</svg>`;
+  }
+
+  function keep(stage, text, title) {
+    const name = `images/${here}-plot-${drawings.length + 1}.svg`;
+    drawings.push([name, drawing(text)]);
+    stage.replaceWith(make("img", { src: name, alt: `${title.replace(/<[^>]*>/g, "")}: described below`, class: "plot" }));
+  }
+
+  // Plots: drawings, and what plotly has drawn, while it is alive.
   for (const figure of live.querySelectorAll("figure.viz-mount[data-kind=plotly]")) {
+    const plot = figure.querySelector(":scope > .plot");
+    if (plot) {
+      keep(plot.querySelector(".plot-field"), field(plot), plot.querySelector(".plot-title")?.textContent || "Plot");
+      continue;
+    }
     const stage = figure.querySelector(":scope > .viz-stage");
     if (!figure.dataset.ready) continue;
     const address = await Plotly.toImage(stage, { format: "svg", width: 720, height: stage.clientHeight || 400 });
-    const title = stage.layout?.title?.text ?? "Plot";
-    const name = `images/${here}-plot-${drawings.length + 1}.svg`;
-    drawings.push([name, drawing(decodeURIComponent(address.slice(address.indexOf(",") + 1)))]);
-    stage.replaceWith(make("img", { src: name, alt: `${title.replace(/<[^>]*>/g, "")}: described below`, class: "plot" }));
+    keep(stage, decodeURIComponent(address.slice(address.indexOf(",") + 1)), stage.layout?.title?.text ?? "Plot");
   }
 
   const article = live.cloneNode(true);

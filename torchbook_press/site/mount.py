@@ -13,6 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from torchbook_press.normal import WIDGET_VIEW
+from torchbook_press.site.plots import drawn
 
 PLOTLY = "application/vnd.plotly.v1+json"
 _NOT_STATE = {"layout", "tabbable", "tooltip", "picture"}  # a picture stands in the HTML already
@@ -33,7 +34,7 @@ def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> 
         kind: which starter of `viz-static.js` takes it ("plotly" or "anywidget").
         payload: what the starter needs, as JSON.
         words: the text alternative; also all that is left on paper and without JavaScript.
-        picture: static SVG that stands there until the figure starts, and on paper.
+        picture: HTML that stands there until the figure starts, and on paper.
     """
     body = _json(payload)
     html = (
@@ -101,4 +102,5 @@ def _plotly(figure: dict[str, Any], warn: Callable[[str], None]) -> dict[str, st
     words = meta.get("alt", "") if isinstance(meta, dict) else ""
     if not words:
         warn("this figure has no text alternative: set `fig.layout.meta = {'alt': …}`")
-    return mount("plotly", figure, words)
+    drawing = drawn(figure)
+    return mount("plotly", drawing.figure, words, drawing.html) if drawing else mount("plotly", figure, words)
