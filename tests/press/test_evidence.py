@@ -97,7 +97,7 @@ def test_words_are_marked_and_listed_with_what_they_rest_on(good: Book) -> None:
     assert f'id="{mark[1]}"' in html
     entry = re.search(r'<li id="evidence-1">(.*?)</li>', html)
     assert entry is not None
-    assert "2 apples &gt; 1 apples, measured in" in entry[1]
+    assert "2 apples &gt; 1 apples, <a href=" in entry[1]
 
 
 def test_a_notebook_has_the_words_alone(good: Book) -> None:

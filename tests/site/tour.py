@@ -158,7 +158,7 @@ def _plots(page: Page, log: Log) -> list[str]:
     """
     scroll_through(page)
     plots, visible = page.locator(PLOT), page.locator(f"{PLOT}:visible")
-    undrawn = visible.count() - visible.locator(".plot-lines:visible, .plot-cells:visible").count()
+    undrawn = visible.count() - visible.locator(".plot-area:visible:has(.plot-lines *, .plot-cells *)").count()
     wrong = {
         f"{undrawn} of {plots.count()} figures not drawn": undrawn > 0,
         "plotly before anyone turned to a plot": log.asked_for(PLOTLY),

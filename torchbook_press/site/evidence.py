@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
+from sphinx.writers.html5 import HTML5Translator
 
 from torchbook_press import evidence, sources
 from torchbook_press.evidence import Evidence
@@ -46,6 +47,10 @@ class Found:
     @property
     def anchor(self) -> str:
         return f"holds-{self.cell}"
+
+
+class Marked(nodes.Inline, nodes.TextElement):
+    """Words that lead to what they rest on. No term among them leads elsewhere: a link holds no other."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +194,8 @@ def finish(app: Sphinx, doctree: nodes.document) -> None:
         name, address, entry = node[_MARK]
         marks.append(Mark(node.astext(), entry))
         used |= {name} if kind == _HOLDS else set()
-        opening = f'<a class="{kind}" id="mark-{number}" data-n="{number}" href="{escape(address)}">'
-        node.parent.replace(node, [_raw(opening), *node.children, _raw("</a>")])  # replace_self would hand the class on
+        link = Marked("", "", *node.children, kind=kind, number=number, address=address)
+        node.parent.replace(node, link)  # replace_self would hand the class on
     for name, found in page.items():
         if name not in used:
             message = f"no sentence uses the evidence {name!r}: write {{holds}}`words <{name}>`, or assert it plainly"
@@ -212,11 +217,22 @@ def _listed(marks: Sequence[Mark]) -> str:
     return f'<details class="evidence" id="evidence"><summary>{title}</summary><ol>{items}</ol></details>'
 
 
+def _open(translator: HTML5Translator, node: Marked) -> None:
+    number = node["number"]
+    opening = f'<a class="{node["kind"]}" id="mark-{number}" data-n="{number}" href="{escape(node["address"])}">'
+    translator.body.append(opening)
+
+
+def _close(translator: HTML5Translator, node: Marked) -> None:
+    translator.body.append("</a>")
+
+
 def _raw(html: str) -> nodes.raw:
     return nodes.raw("", html, format="html")
 
 
 def setup(app: Sphinx) -> None:
+    app.add_node(Marked, html=(_open, _close))
     app.add_role(_HOLDS, Holds())
     app.add_role(_CITED, Cited())
     app.connect("doctree-read", finish)
