@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Browser, Page, Response
 
 from tests.axe import look
-from tests.browser import Log, context, listen, page_width, resized, scroll_through, settled
+from tests.browser import Log, context, listen, page_width, reachable, resized, scroll_through, settled
 from tests.site.keeping import Ledger, tools
 from torchbook_press.ship.speed import BUDGET
 from torchbook_proofs import Key, digest
@@ -175,6 +175,7 @@ def _plots(page: Page, log: Log) -> list[str]:
 
 def _access(page: Page, looks: Looks) -> dict[str, object]:
     """What axe finds. Light and dark differ in colours alone. Wide there are side bars, on a phone there are none."""
+    reachable(page)
     light = look(page, looks["light"])
     widths = {str(WIDE): page_width(page)}
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
