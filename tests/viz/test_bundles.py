@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from ipywidgets import Layout
+from pygments.token import STANDARD_TYPES
 
 from torchbook import viz
 
@@ -97,3 +98,10 @@ def test_no_trait_has_a_name_that_the_view_of_ipywidgets_reads_as_a_widget(name:
     traits = getattr(viz, name).class_traits(sync=True)
     assert "style" not in traits
     assert traits["layout"].klass is Layout
+
+
+def test_no_style_of_a_figure_is_one_of_listings(repo: Path) -> None:
+    """`.sd` by itself is a docstring in every listing of the page."""
+    tokens = "|".join(sorted(filter(None, STANDARD_TYPES.values())))
+    for style in repo.glob("torchbook/viz/src/*/*.js"):
+        assert not re.findall(rf"(?m)^\.(?:{tokens})\{{", style.read_text(encoding="utf-8")), style

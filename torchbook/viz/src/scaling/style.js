@@ -3,7 +3,7 @@
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.sc{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem}
+.tbviz .sc{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem}
 .tbviz .sc-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .sc-head{font-size:1.02em}
 .tbviz .sc-small{font-size:max(12px,.82em);color:var(--tb-muted);margin:0}

@@ -3,7 +3,7 @@
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
+.tbviz .sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 .tbviz .sd-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .sd-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .sd-chips,.sd-kinds{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}

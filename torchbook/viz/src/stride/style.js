@@ -6,7 +6,7 @@ export const CSS = `
 .tbviz-d2{--dim:var(--tb-warm);--dim-soft:var(--tb-warm-soft)}
 .tbviz-d3{--dim:var(--tb-good);--dim-soft:var(--tb-good-soft)}
 .tbviz [class*=tbviz-d][data-dim]{color:var(--dim);font-weight:650}
-.sx{position:relative;display:flex;flex-direction:column;gap:.9rem}
+.tbviz .sx{position:relative;display:flex;flex-direction:column;gap:.9rem}
 .sx>*{position:relative;z-index:1}
 .sx>svg.sx-wires{position:absolute;inset:0;width:100%;height:100%;max-width:none;pointer-events:none;z-index:0;overflow:hidden}
 .sx-wires path{fill:none;stroke:var(--tb-accent);stroke-width:2;opacity:.75}
