@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+
+import torchbook
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -15,6 +18,7 @@ BANNER_TAG = "papermill-error-cell-tag"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}(?=>)")
 _KERNEL_FILE = re.compile(r"(?:/[^\s\"'<>:\\]*)?/ipykernel_\d+/\d+\.py")
 _INSTALLED = re.compile(r"(?:~|/)[^\s\"'<>:\\]*/(?=site-packages/|python3\.\d+/)")
+_OURS = str(Path(torchbook.__file__).resolve().parents[1])  # where the package is
 _MODEL = re.compile(r"IPY_MODEL_(\w+)")
 _LIBRARY_FRAME = re.compile(r"^(?:\x1b\[[\d;]*m)*File (?:\x1b\[[\d;]*m)*(?:site-packages/|python3\.\d+/)")
 
@@ -29,7 +33,7 @@ def normalise(nb: NotebookNode) -> NotebookNode:
         for noise in ("papermill", "execution"):
             cell.metadata.pop(noise, None)
     text = _ADDRESS.sub("", nbformat.writes(nb))
-    text = _INSTALLED.sub("", _KERNEL_FILE.sub("<cell>", text))
+    text = _INSTALLED.sub("", _KERNEL_FILE.sub("<cell>", text)).replace(f"{_OURS}/torchbook/", "torchbook/")
     for number, model in enumerate(_model_order(nb)):
         text = text.replace(model, f"model{number:03d}")
     nb = nbformat.reads(text, as_version=4)

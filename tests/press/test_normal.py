@@ -1,6 +1,7 @@
 """The same results are the same bytes."""
 
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -52,3 +53,10 @@ def test_frames_inside_libraries_become_one_line() -> None:
     made = normalise(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=[error])]))
     left = made.cells[0].outputs[0].traceback
     assert left == [*shown[:2], "(2 frames inside libraries)\n", *shown[4:]]
+
+
+def test_frames_of_the_package_say_no_folder_of_this_machine(repo: Path) -> None:
+    frame = f"File {repo / 'torchbook' / 'llm' / 'model.py'}:330, in GPT.forward(self)"
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="too many", traceback=[frame])
+    made = normalise(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=[error])]))
+    assert made.cells[0].outputs[0].traceback == ["File torchbook/llm/model.py:330, in GPT.forward(self)"]
