@@ -121,8 +121,14 @@ def run_cell(page: Page, number: int) -> None:
     page.keyboard.press("Shift+Enter")
 
 
+def unfold(figure: Locator) -> None:
+    """Open the figure's drawer."""
+    figure.locator(".tbviz-drawer").evaluate("drawer => { drawer.open = true; }")
+
+
 def use(figure: Locator) -> None:
     """As a reader who tries things: a button, a field, a slider and a place in the picture by key, a choice."""
+    unfold(figure)
     for button in figure.locator("button:enabled:visible:not([aria-disabled='true'])").all()[:1]:
         button.click()
     for text in figure.locator("input:not([type]), [type=text], [type=search]").all()[:1]:
@@ -149,6 +155,7 @@ def test_reader_and_kernel_share_one_state(notebook: Page) -> None:
     expect(kernel).to_have_text("kernel: shape (2, 3) stride (3, 1) selected [1, 1] steps 0")
 
     # By a drag.
+    unfold(figure)
     figure.get_by_role("button", name="as_strided").click()
     slider = figure.get_by_role("slider", name="dim 1 size")
     slider.scroll_into_view_if_needed()
