@@ -58,14 +58,22 @@ def test_what_a_reader_sends_at_once_fits_together() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("256 + 1", 257), ("1/3", 1 / 3), ("2**-24", 2**-24), ("-2**2", -4), ("(1 - 3)*.5", -1), ("−1e-8", -1e-8)],
+    [
+        ("256 + 1", 257),
+        ("1_000", 1000),
+        ("1/3", 1 / 3),
+        ("2**-24", 2**-24),
+        ("-2**2", -4),
+        ("(1 - 3)*.5", -1),
+        ("−1e-8", -1e-8),
+    ],
 )
 def test_numbers_that_can_be_typed(text: str, value: float) -> None:
     assert read(text) == value
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1/0", "3**2", "2**.5", "1 2", "__import__('os')", "2**2**0.5", "(1", "1_0", "0x10"]
+    "text", ["", "x", "1/0", "3**2", "2**.5", "1 2", "__import__('os')", "2**2**0.5", "(1", "1__0", "_1", "0x10"]
 )
 def test_what_cannot_be_read_is_named(text: str) -> None:
     with pytest.raises(ValueError, match=r"cannot be read|is not a number"):
