@@ -59,6 +59,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     ),
     "tests/course/test_secrets.py": (*_COURSE, "exercises", "tests/course"),
     "tests/data": (*_LEARNERS, "tests/data"),
+    "tests/drawing": (*_PRESS, "tests/drawing", "tests/figures"),
     "tests/figures": (*_LEARNERS, "tests/figures"),
     "tests/kernels": (*_LEARNERS, "tests/kernels"),
     "tests/llm": (*_LEARNERS, "tests/llm"),

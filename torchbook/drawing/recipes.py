@@ -1,0 +1,175 @@
+"""Drawings of what torch says: tensors over their storage, and the graph that autograd recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchbook.drawing.canvas import WIDTH, Drawing, Point, text_width
+
+_GAP = 14.0
+
+
+def storage(tensors: Mapping[str, Tensor], place: int | None = None) -> Drawing:
+    """Vectors and matrices over the one storage that they share, with sizes, strides and offsets as torch gives them.
+
+    Args:
+        tensors: by the name that stands over each.
+        place: an element of the storage, marked wherever a tensor shows it.
+
+    Raises:
+        ValueError: there is none, they have more than two dimensions, or they do not share their storage.
+    """
+    if not tensors or len({x.untyped_storage().data_ptr() for x in tensors.values()}) != 1:
+        raise ValueError("storage draws tensors that share one storage")
+    if any(x.dim() not in (1, 2) for x in tensors.values()):
+        raise ValueError("storage draws vectors and matrices")
+    first = next(iter(tensors.values()))
+    flat = torch.empty(0, dtype=first.dtype).set_(first.untyped_storage()).tolist()
+    notes = {
+        name: f"shape {tuple(x.shape)}, stride {x.stride()}, offset {x.storage_offset()}" for name, x in tensors.items()
+    }
+    drawing = Drawing(
+        f"{', '.join(tensors)} over one storage",
+        f"The storage holds {', '.join(f'{value:g}' for value in flat)}. "
+        + " ".join(f"{name} reads it with {note}." for name, note in notes.items())
+        + (f" Place {place} is marked." if place is not None else ""),
+    )
+    y = 0.0
+    for name, x in tensors.items():
+        rows = x.reshape(1, -1) if x.dim() == 1 else x
+        steps = [0] * (2 - x.dim()) + [int(step) for step in x.stride()]
+        places = [
+            [int(x.storage_offset()) + r * steps[0] + c * steps[1] for c in range(rows.shape[1])]
+            for r in range(rows.shape[0])
+        ]
+        drawing.text(0, y + 8, name, bold=True)
+        drawing.text(0, y + 26, notes[name])
+        texts = [[f"{value:g}" for value in row] for row in rows.tolist()]
+
+        def look(r: int, c: int, places: list[list[int]] = places) -> str:
+            return "read" if places[r][c] == place else ""
+
+        drawing.grid(0, y + 40, texts, look)
+        y += 40 + 26 * len(texts) + _GAP
+    drawing.text(0, y + 8, "storage", bold=True)
+    across = int(WIDTH // 30)
+    reached = {p for x in tensors.values() for p in _places(x)}
+    for at in range(0, len(flat), across):
+        row = flat[at : at + across]
+
+        def seen(_: int, c: int, at: int = at) -> str:
+            return "read" if at + c == place else "" if at + c in reached else "absent"
+
+        drawing.grid(0, y + 22, [[f"{value:g}" for value in row]], seen)
+        for c in range(len(row)):
+            drawing.text(30 * c + 14, y + 56, str(at + c), "middle")
+        y += 52
+    return drawing
+
+
+def _places(x: Tensor) -> list[int]:
+    if not x.dim():
+        return [int(x.storage_offset())]
+    return [p for row in x.unbind(0) for p in _places(row)]
+
+
+def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:
+    """The graph behind a tensor, from its real `grad_fn`: an arrow goes from each node to those that get its gradient.
+
+    Below a node's name is what it saved for the backward, in green.
+
+    Args:
+        result: where the backward would start.
+        names: what the leaves are called.
+
+    Raises:
+        ValueError: nothing was recorded.
+    """
+    if result.grad_fn is None:
+        raise ValueError("nothing was recorded: the tensor has no grad_fn")
+    rows = _rows(result.grad_fn)
+    labels = {node: _label(node, names) for row in rows for node in row}
+    edges = [(node, after) for row in rows for node in row for after, _ in node.next_functions if after is not None]
+    said = [f"{_flat(labels[a])} leads to {_flat(labels[b])}" for a, b in edges]
+    drawing = Drawing("The recorded graph", f"From the result down to the leaves: {'; '.join(said)}.")
+    # An edge that passes rows is drawn through a free place in each of them.
+    depth = {node: number for number, row in enumerate(rows) for node in row}
+    slots: list[list[Any]] = [list(row) for row in rows]
+    chains = []
+    for number, (a, b) in enumerate(edges):
+        chain: list[Any] = [a]
+        for between in range(depth[a] + 1, depth[b]):
+            chain.append((number, between))
+            slots[between].append(chain[-1])
+        chains.append([*chain, b])
+    before: dict[Any, list[Any]] = {}
+    for chain in chains:
+        for one, two in pairwise(chain):
+            before.setdefault(two, []).append(one)
+    places: dict[Any, Point] = {}
+    boxes = {}
+    y = 0.0
+    for slot in slots:
+        known = {one: [places[b][0] for b in before.get(one, ()) if b in places] for one in slot}
+        slot.sort(key=lambda one: sum(known[one]) / (len(known[one]) or 1))
+        widths = [text_width(labels[one]) + 16 if one in labels else 10.0 for one in slot]
+        x = -(sum(widths) + 2 * _GAP * (len(slot) - 1)) / 2
+        for one, w in zip(slot, widths, strict=True):
+            places[one] = (x + w / 2, y + 22)
+            if one in labels:
+                role = "write" if hasattr(one, "variable") else "kept" if "\n" in labels[one] else ""
+                boxes[one] = drawing.box(x, y, labels[one], role, w=w, h=44)
+            x += w + 2 * _GAP
+        y += 44 + 32
+    for chain in chains:
+        drawing.arrow(boxes[chain[0]], boxes[chain[-1]], "write", via=[places[one] for one in chain[1:-1]])
+    drawing.legend(
+        min(box.x for box in boxes.values()),
+        y - 12,
+        {"kept": "has saved tensors", "write": "the gradient's way, and its end"},
+    )
+    return drawing
+
+
+def _rows(root: Any) -> list[list[Any]]:
+    """The nodes by the longest way from the root."""
+    depth: dict[Any, int] = {}
+    waiting = [(root, 0)]
+    while waiting:
+        node, at = waiting.pop()
+        if depth.get(node, -1) < at:
+            depth[node] = at
+            waiting += [(after, at + 1) for after, _ in node.next_functions if after is not None]
+    last = max(depth.values())
+    for node in depth:  # leaves end the picture, all in one row
+        if hasattr(node, "variable"):
+            depth[node] = last
+    ordered: dict[Any, None] = {}
+    waiting_nodes = [root]
+    while waiting_nodes:
+        node = waiting_nodes.pop(0)
+        if node not in ordered:
+            ordered[node] = None
+            waiting_nodes += [after for after, _ in node.next_functions if after is not None]
+    return [[node for node in ordered if depth[node] == at] for at in range(last + 1)]
+
+
+def _label(node: Any, names: Mapping[str, Tensor]) -> str:
+    if hasattr(node, "variable"):
+        found = [name for name, tensor in names.items() if tensor is node.variable]
+        return f"{node.name().split('::')[-1]}\n{found[0] if found else tuple(node.variable.shape)}"
+    saved = [
+        attribute.removeprefix("_saved_")
+        for attribute in dir(node)
+        if attribute.startswith("_saved_") and isinstance(getattr(node, attribute), Tensor)
+    ]
+    return node.name() + (f"\nkeeps {', '.join(saved)}" if saved else "")
+
+
+def _flat(label: str) -> str:
+    return label.replace("\n", ", ")
