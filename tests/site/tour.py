@@ -72,6 +72,15 @@ _USE = """async (module) => {
 }"""
 
 
+# Live figures that have another height than the page kept free for them. What a run measured may add a line or two.
+_MOVED = r"""() => [...document.querySelectorAll(".viz-mount[data-kind=anywidget][data-ready]")].flatMap((figure) => {
+  const kept = parseFloat(figure.style.getPropertyValue("--room"));
+  if (!figure.checkVisibility() || Math.abs(figure.offsetHeight - kept) <= 60) return [];
+  const { model } = JSON.parse(figure.querySelector(":scope > script").textContent);
+  return [`${model}: ${kept || "nothing"} kept, ${figure.offsetHeight} taken; run \`torchbook rooms\``];
+})"""
+
+
 @dataclass(frozen=True)
 class Place:
     """A built site: on a local server, and on the disk where a bundle may be unpacked."""
@@ -96,6 +105,7 @@ class Record:
     offline: list[str] = field(default_factory=list)  # the same as a file without a network
     gzipped: int = 0  # bytes on the wire of a server that compresses, without plotly
     math: bool = False
+    rooms: list[str] = field(default_factory=list)  # figures that took another height than the page kept for them
     plots: list[str] = field(default_factory=list)  # what is wrong with how plots were drawn and plotly was loaded
     colours: list[str] = field(default_factory=list)  # what axe finds
     structure: list[str] = field(default_factory=list)
@@ -140,6 +150,7 @@ def _online(browser: Browser, place: Place, name: str, looks: Looks, files: set[
         settled(page)
         seen: dict[str, object] = {
             "plots": _plots(page, log),
+            "rooms": page.evaluate(_MOVED),
             "foreign": log.foreign,
             "complaints": [*log.missing, *log.errors],
             "gzipped": _gzipped(place.root, log.responses),
@@ -255,6 +266,10 @@ def draws_its_plots_when_they_are_reached(record: Record) -> list[str]:
     return record.plots
 
 
+def keeps_room_for_its_figures(record: Record) -> list[str]:
+    return record.rooms
+
+
 def is_light(record: Record) -> list[str]:
     allowed = 1000 * BUDGET.most_kb(record.page, math=record.math)
     weight = f"{record.gzipped / 1000:.0f} kB gzipped, {allowed / 1000:.0f} allowed"
@@ -286,6 +301,7 @@ PROMISES: tuple[Callable[[Record], list[str]], ...] = (
     misses_no_file_and_reports_no_error,
     is_whole_as_a_file_without_a_network,
     draws_its_plots_when_they_are_reached,
+    keeps_room_for_its_figures,
     is_light,
     can_be_read_in_light_and_dark,
     has_no_fault_of_access,

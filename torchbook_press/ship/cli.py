@@ -1,4 +1,4 @@
-"""`torchbook drift`, `shipped`, `bundle` and `speed`."""
+"""`torchbook drift`, `shipped`, `bundle`, `speed` and `rooms`."""
 
 from __future__ import annotations
 
@@ -120,6 +120,18 @@ def speed(
     raise typer.Exit(1 if violations else 0)
 
 
+def rooms(root: Root = Path(".")) -> None:
+    """Measure in Chromium how high the live figures of the built site are; pages keep that room for them."""
+    from torchbook_press.ship import rooms as press
+    from torchbook_press.site.rooms import write
+
+    with _complaining():
+        pages = press.measured(root.resolve())
+    path = write(root, pages)
+    count = sum(map(len, pages.values()))
+    console.print(f"{path}: {count} figures on {len(pages)} pages; build the book again", soft_wrap=True)
+
+
 def _show(report: dict[str, Any], path: Path, columns: list[dict[str, Any]]) -> int:
     """Write the table of all reports, say what failed in this one; the exit status."""
     from torchbook_press.ship import comparison
@@ -157,5 +169,5 @@ def _complaining() -> Iterator[None]:
 
 def add(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (drift, shipped, bundle, speed):
+    for command in (drift, shipped, bundle, speed, rooms):
         app.command()(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -21,13 +21,16 @@ _NOT_STATE = {"layout", "tabbable", "tooltip", "picture"}  # a picture stands in
 
 @dataclass
 class Page:
-    """What the figures of one page share: the widget models of its run, and the modules it carries already."""
+    """What the figures of a page share: the widget models of its run, their heights, the modules it carries already."""
 
     models: dict[str, Any]
+    rooms: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # see torchbook_press/site/rooms.py
     modules: set[str] = field(default_factory=set)
 
 
-def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> dict[str, str]:
+def mount(
+    kind: str, payload: dict[str, Any], words: str, picture: str = "", room: tuple[int, int] | None = None
+) -> dict[str, str]:
     """MIME bundle of a mount point.
 
     Args:
@@ -35,10 +38,12 @@ def mount(kind: str, payload: dict[str, Any], words: str, picture: str = "") -> 
         payload: what the starter needs, as JSON.
         words: the text alternative; also all that is left on paper and without JavaScript.
         picture: HTML that stands there until the figure starts, and on paper.
+        room: pixels that the page keeps free for it until then, on a wide screen and on a phone.
     """
     body = _json(payload)
+    style = f' style="--room:{room[0]}px;--room-narrow:{room[1]}px"' if room else ""
     html = (
-        f'<figure class="viz-mount" data-kind="{kind}">{picture}'
+        f'<figure class="viz-mount" data-kind="{kind}"{style}>{picture}'
         f'<script type="application/json">{body}</script>'
         f'<figcaption class="viz-words">{escape(words)}</figcaption></figure>'
     )
@@ -80,7 +85,7 @@ def _widget(model_id: str, page: Page, warn: Callable[[str], None]) -> dict[str,
         "buffers": model.get("buffers", []),
         "state": traits,
     }
-    bundle = mount("anywidget", payload, words, state.get("picture", ""))
+    bundle = mount("anywidget", payload, words, state.get("picture", ""), page.rooms.get(model_id))
     return {**bundle, "text/html": carry(state["_esm"], page) + bundle["text/html"]}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
@@ -23,6 +24,7 @@ from torchbook_press.key import changed, declared
 from torchbook_press.normal import WIDGET_STATE, own_cells
 from torchbook_press.recordings import Recording, is_recorded
 from torchbook_press.run import lacks_of, run_metadata
+from torchbook_press.site import rooms
 from torchbook_press.site.evidence import gather
 from torchbook_press.site.lanes import Recordings, of_page
 from torchbook_press.site.mount import Page, static_output
@@ -82,7 +84,9 @@ def read(text: str) -> NotebookNode:
     recordings = of_page(app, chapter, warn)
     if not lacks_of(chapter):
         gather(app, nb, executed, recordings, warn)
-    return merge(nb, executed, warn, recordings)
+    if (Path(app.srcdir) / rooms.FILE).is_file():
+        app.env.note_dependency(str(Path(app.srcdir, rooms.FILE)))
+    return merge(nb, executed, warn, recordings, rooms.of_page(Path(app.srcdir), docname))
 
 
 def _changed(chapter: Chapter) -> tuple[str, ...]:
@@ -123,7 +127,13 @@ def _correct_lines(nb: NotebookNode, text: str) -> None:
             starts[index] = start + blank - 1
 
 
-def merge(page: NotebookNode, executed: NotebookNode, warn: Warn, recordings: Sequence[Recording] = ()) -> NotebookNode:
+def merge(
+    page: NotebookNode,
+    executed: NotebookNode,
+    warn: Warn,
+    recordings: Sequence[Recording] = (),
+    heights: rooms.Rooms = MappingProxyType({}),
+) -> NotebookNode:
     """Put the outputs of `executed` under the cells of `page`, up to the first cell whose code differs from what ran.
 
     Cells that depend on the device have beside them what was recorded elsewhere.
@@ -131,7 +141,7 @@ def merge(page: NotebookNode, executed: NotebookNode, warn: Warn, recordings: Se
     lines = page.metadata.get("source_map") or [1] * len(page.cells)
     cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
     executed_cells = own_cells(executed)
-    shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
+    shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}), heights)
     recorded = Recordings(recordings, [cell for cell, _ in cells], shared)
     for number, (cell, line) in enumerate(cells):
         if number >= len(executed_cells) or cell.source.strip() != executed_cells[number].source.strip():
