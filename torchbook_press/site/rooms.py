@@ -43,7 +43,8 @@ def _read(path: Path, changed: int) -> dict[str, Rooms]:
             for page, figures in pages.items()
         }
     except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
-        raise ChapterError(f"{path}: no table of heights ({error}); `torchbook rooms` writes it") from None
+        what = " ".join(str(error).split())
+        raise ChapterError(f"{path}: no table of heights ({what}); `torchbook rooms` writes it") from None
 
 
 def write(book: Path, pages: Mapping[str, Rooms]) -> Path:
