@@ -459,3 +459,9 @@ def test_pictures_of_the_readme_are_small() -> None:
     large = [name for name in pictures if (ROOT / name).is_file() and (ROOT / name).stat().st_size > MB // 4]
     assert pictures
     assert large == []
+
+
+def test_only_the_shared_fixture_starts_a_browser() -> None:
+    """Playwright refuses a second one in a process, whichever test comes first there."""
+    starting = {name for name in files() if name.startswith("tests/") and re.search(r"\bstarted\(\)", text(name))}
+    assert starting - {"tests/test_repository.py"} == {"tests/browser.py", "tests/conftest.py"}

@@ -11,18 +11,11 @@ import pytest
 import torch
 from playwright.sync_api import Browser
 
-from tests.browser import started
 from tests.figures.test_figures import contrast
 from torchbook.drawing import ROLES, WIDTH, Box, Drawing, Part, recipes
 
 PHONE = 328  # pixels of a column on a screen of 360
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with started() as one:
-        yield one
 
 
 def sample() -> Drawing:

@@ -128,6 +128,11 @@ WRONG = {
     "draws_its_plots_when_they_are_reached": PAGE.replace(
         "<p>", '<figure class="viz-mount" data-kind="plotly" data-ready="1"><p>No plot.</p></figure><p>'
     ),
+    "keeps_room_for_its_figures": PAGE.replace(
+        "<p>",
+        '<figure class="viz-mount" data-kind="anywidget" data-ready="1" style="--room: 400px; height: 500px">'
+        '<script type="application/json">{"module": "tall", "model": "tall"}</script></figure><p>',
+    ),
     "is_light": PAGE.replace("<p>", f"<p hidden>{random.Random(0).randbytes(400_000).hex()}</p><p>"),
     "can_be_read_in_light_and_dark": PAGE.replace("<p>", '<p style="color: #eee">'),
     "has_no_fault_of_access": PAGE.replace('alt="A dot."', ""),
