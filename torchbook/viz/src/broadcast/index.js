@@ -167,7 +167,7 @@ function render({ model, el }) {
 
   ui.lay({
     stage: h("div", { class: "bx" }, view.node),
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: [note, gives, alert],
     drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
   });

@@ -164,7 +164,7 @@ function render({ model, el }) {
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({
     stage: h("div", { class: "dr-pair" }, h("div", { class: "dr-box" }, line), box),
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: [note, way],
     drawer: [
       schema,

@@ -128,7 +128,8 @@ function render({ model, el }) {
 
   ui.lay({
     stage: spot,
-    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), toolbar("Presets", chips)],
+    presets: chips,
+    bar: run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
     readout: note,
     drawer: [
     h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),

@@ -1,6 +1,6 @@
 /** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { numberField, table } from "../scaling/form.js";
 import { CSS as CALCULATOR } from "../scaling/style.js";
 import { amount, duration, plain, significant } from "../scaling/text.js";
@@ -194,7 +194,7 @@ function render({ model, el }) {
         h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board),
         h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
       ),
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: [note, end],
     drawer: [
       h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked),

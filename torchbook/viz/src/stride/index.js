@@ -328,7 +328,8 @@ function render({ model, el }) {
   const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, listing, code), tools);
   ui.lay({
     stage: h("div", { class: "sx" }, view.node),
-    bar: [toolbar("Presets", chips), toolbar("Program", [back, reset])],
+    presets: chips,
+    bar: toolbar("Program", [back, reset]),
     readout: [note, facts, refusal],
     drawer: workshop,
   });
