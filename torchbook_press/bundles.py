@@ -16,7 +16,6 @@ from typing import Any
 from nbformat import NotebookNode
 
 import torchbook
-from torchbook_press.normal import WIDGET_STATE
 
 _MODULE = "_esm"  # anywidget's name of the trait
 _NAMED = "torchbook:bundle:"
@@ -54,8 +53,7 @@ def named(path: Path) -> list[Path]:
 
 
 def _states(nb: NotebookNode) -> Iterator[dict[str, Any]]:
-    models = nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
-    return (model["state"] for model in models.values() if "state" in model)
+    return (model["state"] for model in widget_models(nb).values() if "state" in model)
 
 
 def _name(state: dict[str, Any]) -> str:

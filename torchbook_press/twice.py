@@ -16,7 +16,7 @@ from rich.console import Console
 from torchbook_press import run as press
 from torchbook_press import seal
 from torchbook_press.chapters import Chapter
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
+from torchbook_press.normal import WIDGET_VIEW, own_cells
 from torchbook_press.run import Options, Report
 from torchbook_press.varying import TAG
 
@@ -49,7 +49,7 @@ def differing(chapter: Chapter, second: Chapter) -> Iterator[str]:
 
 def _content(nb: NotebookNode, cell: NotebookNode) -> str:
     """A cell's outputs, and the states of the figures in them, as text."""
-    states = nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    states = widget_models(nb)
     views = (output.get("data", {}).get(WIDGET_VIEW) for output in cell.outputs)
     models = list(_reachable((view["model_id"] for view in views if view), states))
     numbers = {model: f"figure{number}" for number, model in enumerate(models)}

@@ -16,7 +16,8 @@ from torchbook_press.chapters import ChapterError
 
 FILE = "book/rooms.yml"
 WIDTHS = (1280, 390)  # of the screens on which figures are measured
-_HEAD = """# The height of each live figure with the highest of its presets, in pixels, by page and model: on screens 1280 and 390
+_HEAD = """\
+# The height of each live figure with the highest of its presets, in pixels, by page and model: on screens 1280 and 390
 # pixels wide.
 # Written by `torchbook rooms`, which measures them on the built site.
 """

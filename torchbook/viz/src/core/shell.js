@@ -2,6 +2,7 @@
 
 import { toolbar } from "./controls.js";
 import { h, replace, uid } from "./dom.js";
+import { bond } from "./permalink.js";
 import { CSS } from "./style.js";
 
 const SHOWN = 3; // presets in the line of control; the others are in the drawer
@@ -21,6 +22,7 @@ const SHOWN = 3; // presets in the line of control; the others are in the drawer
  */
 export function shell({ model, el, title, finding, invitation, describe }) {
   const undo = [];
+  bond(el, model);
   const helped = uid();
   const stage = h("div", { class: "tbviz-stage" });
   const bar = h("div", { class: "tbviz-bar" });
