@@ -16,6 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import torchbook
+from torchbook_press.normal import widget_models
 
 _MODULE = "_esm"  # anywidget's name of the trait
 _NAMED = "torchbook:bundle:"

@@ -23,7 +23,7 @@ from torchbook_press.chapters import Chapter
 from torchbook_press.execute import versions as installed_versions
 from torchbook_press.files import write
 from torchbook_press.key import declared
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
+from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells, widget_models
 from torchbook_press.recordings import (
     KERNELS,
     LARGEST_FILE,

@@ -48,9 +48,7 @@ class Sets(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         match = _PARTS.match(self.text)
         if match is None:
-            return self._refused(
-                self.text, f"write {{{_NAME}}}`words <figure:preset>`, or a state as JSON for the preset"
-            )
+            return self._refused(self.text, f"write {{{_NAME}}}`words <figure:preset>`, or a state as JSON")
         words, figure = match["words"], match["figure"]
         known: set[str] | None = self.env.temp_data.get(_PAGE)
         if known is not None and figure not in known:

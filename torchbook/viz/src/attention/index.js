@@ -42,7 +42,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       go(homes[name]);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const note = h("p", { class: "at-note", role: "status" });

@@ -132,7 +132,6 @@ function render({ model, el }) {
   const chips = Object.entries(presets).map(([name, preset]) =>
     button(preset.label, () => {
       now.start(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const copy = copyButton("Copy as PyTorch", () => script(now.get(), now.selected()));

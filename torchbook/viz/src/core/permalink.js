@@ -63,7 +63,7 @@ export const bond = (el, model) => models.set(el, model);
  * link or a preset. Pass `el`, the element of the view, so that it knows where it is.
  * @param {{key: string, get: () => *, put: (value: *) => void, el: Element, label?: string}} options `get` gives the name
  *   of a preset, or the state as JSON has it.
- * @returns {HTMLElement} with `cleanup()`, and `href(value)` for links to given states
+ * @returns {HTMLElement} with `cleanup()`
  */
 export function permalink({ key, get, put, el, label = "Copy link" }) {
   const here = Boolean(mountOf(el));
@@ -96,7 +96,6 @@ export function permalink({ key, get, put, el, label = "Copy link" }) {
     clearTimeout(waits);
     waits = setTimeout(tell, 250); // while something moves, the state at rest
   };
-  node.href = (value) => (here ? hashOf(key, value) : "");
   node.cleanup = () => {
     clearTimeout(waits);
     removeEventListener("hashchange", apply);

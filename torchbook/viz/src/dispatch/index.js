@@ -31,7 +31,6 @@ function render({ model, el }) {
   const chips = Object.keys(presets).map((name) =>
     button(PRESETS[name].label, () => {
       change(presets[name]);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);

@@ -63,7 +63,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "model", false, () => ui.set({ source: name }))) : [];

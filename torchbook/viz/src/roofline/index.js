@@ -40,7 +40,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(settingOf(name));
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const which = select({

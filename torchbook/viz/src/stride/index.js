@@ -281,7 +281,6 @@ function render({ model, el }) {
   const chips = Object.entries(presets).map(([name, preset]) =>
     button(preset.label, () => {
       begin(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
 
