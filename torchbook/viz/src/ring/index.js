@@ -189,11 +189,12 @@ function render({ model, el }) {
   ui.lay({
     stage: main,
     bar: player,
-    readout: [note, head],
+    readout: head,
     drawer: [
+      note,
       h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "ri-sliders" }, Object.values(inputs)),
-    h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
+      h("div", { class: "ri-sliders" }, Object.values(inputs)),
+      h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
       h("div", { class: "ri-pair" }, links, times),
     ],
   });
