@@ -112,7 +112,7 @@ function operations(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats along a dimension and copies nothing", invitation: "Choose an element of the result to see what it is made from.", describe: HELP });
+  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats without copies", invitation: "Choose an element of the result.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const table = alignment({ get: now.get, resize: now.resize });

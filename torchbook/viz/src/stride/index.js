@@ -223,7 +223,7 @@ function firstTensor(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes the strides, not the data", invitation: "Choose an element to see its place in memory.", describe: HELP });
+  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes strides, not data", invitation: "Choose an element: where is it in memory?", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const view = pictures(now);
