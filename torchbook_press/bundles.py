@@ -16,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import torchbook
-from torchbook_press.normal import WIDGET_STATE
+from torchbook_press.normal import widget_models
 
 _MODULE = "_esm"  # anywidget's name of the trait
 _NAMED = "torchbook:bundle:"
@@ -54,8 +54,7 @@ def named(path: Path) -> list[Path]:
 
 
 def _states(nb: NotebookNode) -> Iterator[dict[str, Any]]:
-    models = nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
-    return (model["state"] for model in models.values() if "state" in model)
+    return (model["state"] for model in widget_models(nb).values() if "state" in model)
 
 
 def _name(state: dict[str, Any]) -> str:

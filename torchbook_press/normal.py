@@ -63,9 +63,14 @@ def _without_library_frames(traceback: list[str]) -> list[str]:
     return entries[:-1]
 
 
+def widget_models(nb: NotebookNode) -> dict[str, Any]:
+    """The widgets of a run by their ids, each with its `state`."""
+    return dict(nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}))
+
+
 def _model_order(nb: NotebookNode) -> list[str]:
     """Ids of the widget models: those reached from the views first, in page order, then the rest by content."""
-    models: dict[str, Any] = nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    models = widget_models(nb)
     views = (output.get("data", {}).get(WIDGET_VIEW) for cell in nb.cells for output in cell.get("outputs", []))
     queue = [view["model_id"] for view in views if view]
     order: list[str] = []

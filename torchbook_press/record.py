@@ -10,7 +10,6 @@ import sys
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,7 +23,7 @@ from torchbook_press.chapters import Chapter
 from torchbook_press.execute import versions as installed_versions
 from torchbook_press.files import write
 from torchbook_press.key import declared
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
+from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells, widget_models
 from torchbook_press.recordings import (
     KERNELS,
     LARGEST_FILE,
@@ -187,7 +186,7 @@ def silenced(executed: NotebookNode) -> list[str]:
 
 def _carry_widgets(nb: NotebookNode, executed: NotebookNode, prefix: str) -> None:
     """The state of the widgets that are shown, under ids that the page's own run has not."""
-    models: dict[str, Any] = executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    models = widget_models(executed)
     views = (output.get("data", {}).get(WIDGET_VIEW) for cell in nb.cells for output in cell.outputs)
     model_ids = [view["model_id"] for view in views if view]
     for model in model_ids:

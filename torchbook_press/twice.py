@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from nbformat import NotebookNode
 from rich.console import Console
@@ -16,7 +17,7 @@ from rich.console import Console
 from torchbook_press import run as press
 from torchbook_press import seal
 from torchbook_press.chapters import Chapter
-from torchbook_press.normal import WIDGET_STATE, WIDGET_VIEW, own_cells
+from torchbook_press.normal import WIDGET_VIEW, own_cells, widget_models
 from torchbook_press.run import Options, Report
 from torchbook_press.varying import TAG
 
@@ -49,7 +50,7 @@ def differing(chapter: Chapter, second: Chapter) -> Iterator[str]:
 
 def _content(nb: NotebookNode, cell: NotebookNode) -> str:
     """A cell's outputs, and the states of the figures in them, as text."""
-    states = nb.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    states = widget_models(nb)
     views = (output.get("data", {}).get(WIDGET_VIEW) for output in cell.outputs)
     models = list(_reachable((view["model_id"] for view in views if view), states))
     numbers = {model: f"figure{number}" for number, model in enumerate(models)}
@@ -57,7 +58,7 @@ def _content(nb: NotebookNode, cell: NotebookNode) -> str:
     return re.sub("|".join(map(re.escape, numbers)) or "(?!)", lambda match: numbers[match[0]], text)
 
 
-def _reachable(models: Iterable[str], states: NotebookNode) -> Iterator[str]:
+def _reachable(models: Iterable[str], states: Mapping[str, Any]) -> Iterator[str]:
     queue, reached = list(models), set()
     while queue:
         model = queue.pop(0)

@@ -133,6 +133,7 @@ WRONG = {
         '<figure class="viz-mount" data-kind="anywidget" data-ready="1" style="--room: 400px; height: 500px">'
         '<script type="application/json">{"module": "tall", "model": "tall"}</script></figure><p>',
     ),
+    "has_links_that_set_its_figures": PAGE.replace("Text.", '<a class="sets" href="#tbviz-none:one">Text.</a>'),
     "is_light": PAGE.replace("<p>", f"<p hidden>{random.Random(0).randbytes(400_000).hex()}</p><p>"),
     "can_be_read_in_light_and_dark": PAGE.replace("<p>", '<p style="color: #eee">'),
     "has_no_fault_of_access": PAGE.replace('alt="A dot."', ""),

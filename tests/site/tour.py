@@ -81,6 +81,23 @@ _MOVED = r"""() => [...document.querySelectorAll(".viz-mount[data-kind=anywidget
 })"""
 
 
+# Words that set a figure: followed one after the other, those after which it says what it had said before.
+_LINKS = r"""async () => {
+  const wrong = [];
+  for (const link of document.querySelectorAll("main a.sets")) {
+    const name = /^#tbviz-([\w-]+)/.exec(link.hash)[1];
+    const figure = [...document.querySelectorAll(".viz-mount[data-kind=anywidget][data-ready]")].find((one) =>
+      JSON.parse(one.querySelector(":scope > script").textContent).state.link === name);
+    const said = () => figure?.querySelector(".tbviz-words")?.textContent;
+    const before = said();
+    link.click();
+    for (let turns = 0; turns < 40 && said() === before; turns++) await new Promise((next) => setTimeout(next, 25));
+    if (!figure || said() === before) wrong.push(`“${link.textContent}” sets nothing (${link.hash.slice(0, 60)})`);
+  }
+  return wrong;
+}"""
+
+
 @dataclass(frozen=True)
 class Place:
     """A built site: on a local server, and on the disk where a bundle may be unpacked."""
@@ -105,6 +122,7 @@ class Record:
     offline: list[str] = field(default_factory=list)  # the same as a file without a network
     gzipped: int = 0  # bytes on the wire of a server that compresses, without plotly
     math: bool = False
+    links: list[str] = field(default_factory=list)  # words that set no figure
     rooms: list[str] = field(default_factory=list)  # figures that took another height than the page kept for them
     plots: list[str] = field(default_factory=list)  # what is wrong with how plots were drawn and plotly was loaded
     colours: list[str] = field(default_factory=list)  # what axe finds
@@ -151,6 +169,7 @@ def _online(browser: Browser, place: Place, name: str, looks: Looks, files: set[
         seen: dict[str, object] = {
             "plots": _plots(page, log),
             "rooms": page.evaluate(_MOVED),
+            "links": page.evaluate(_LINKS),
             "foreign": log.foreign,
             "complaints": [*log.missing, *log.errors],
             "gzipped": _gzipped(place.root, log.responses),
@@ -266,6 +285,10 @@ def draws_its_plots_when_they_are_reached(record: Record) -> list[str]:
     return record.plots
 
 
+def has_links_that_set_its_figures(record: Record) -> list[str]:
+    return record.links
+
+
 def keeps_room_for_its_figures(record: Record) -> list[str]:
     return record.rooms
 
@@ -301,6 +324,7 @@ PROMISES: tuple[Callable[[Record], list[str]], ...] = (
     misses_no_file_and_reports_no_error,
     is_whole_as_a_file_without_a_network,
     draws_its_plots_when_they_are_reached,
+    has_links_that_set_its_figures,
     keeps_room_for_its_figures,
     is_light,
     can_be_read_in_light_and_dark,

@@ -63,7 +63,7 @@ MODEL = """
 const data = { words: "" }, heard = {};
 const model = {
   get: (k) => data[k], save_changes() { data.saved = (data.saved || 0) + 1; },
-  set(k, v) { data[k] = v; (heard[`change:${k}`] || []).forEach((f) => f()); },
+  set(k, v) { data[k] = v; for (const e of [`change:${k}`, "change"]) (heard[e] || []).forEach((f) => f()); },
   on: (k, f) => (heard[k] = [...(heard[k] || []), f]), off: (k, f) => (heard[k] = heard[k].filter((g) => g !== f)),
 };
 """
@@ -148,6 +148,39 @@ def test_link_carries_any_value_and_follows_the_address(trial: Try) -> None:
     page = trial(f"window.made = hashOf('fig', {{a: [1, 'é']}}); el.append({LINK})")
     page.evaluate("location.hash = made")
     expect(page).to_have_title('{"a":[1,"é"]}')
+
+
+FOLLOWED = """
+const put = (v) => model.set("x", typeof v === "string" ? v : v.x);
+const get = () => (data.x === "a" || data.x === "b" ? data.x : {x: data.x});
+shell({model, el, title: "Trial", describe: "How."}); model.set("x", 0);
+el.append(permalink({key: "fig", el, get, put}));"""
+
+
+def test_going_back_undoes_a_preset(trial: Try) -> None:
+    page = trial(f"{MODEL}{FOLLOWED} window.model = model")
+    for preset in "ab":
+        page.evaluate("(preset) => model.set('x', preset)", preset)
+        page.wait_for_function("(hash) => location.hash === hash", arg=f"#tbviz-fig:{preset}")
+    for before in ("a", 0):
+        page.go_back()
+        page.wait_for_function("(x) => model.get('x') === x", arg=before)
+    assert page.evaluate("location.hash") == ""
+
+
+def test_the_address_follows_a_state_once_it_tells_of_the_figure(trial: Try) -> None:
+    page = trial(f"{MODEL}{FOLLOWED} window.model = model; window.made = hashOf('fig', {{x: 3}})")
+    page.evaluate("model.set('x', 'a')")
+    page.wait_for_function("location.hash === '#tbviz-fig:a'")
+    page.evaluate("model.set('x', 3)")
+    page.wait_for_function("location.hash === made")
+
+
+def test_a_state_without_a_link_leaves_the_address_alone(trial: Try) -> None:
+    page = trial(f"{MODEL}{FOLLOWED} window.model = model")
+    page.evaluate("model.set('x', 3)")
+    page.wait_for_timeout(400)
+    assert page.evaluate("location.hash") == ""
 
 
 def test_link_hides_where_there_is_no_page_of_the_book(trial: Try) -> None:

@@ -1,4 +1,4 @@
-"""How high each live figure is on the built site, once it has started."""
+"""How high each live figure is on the built site, at most, with the state that it starts in and with its presets."""
 
 from __future__ import annotations
 
@@ -10,20 +10,34 @@ from torchbook_press.ship.environment import ShipError
 from torchbook_press.ship.speed import chromium
 from torchbook_press.site.rooms import WIDTHS, Rooms
 
-# Starts each figure of the page, also those in what is folded, and gives its height by the name of its model.
+# Starts each figure of the page, also those in what is folded, tries its presets, and gives its largest height by the
+# name of its model.
 _HEIGHTS = """async () => {
-  const heights = {};
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const figures = {};
   for (const figure of document.querySelectorAll("figure.viz-mount[data-kind=anywidget]")) {
     for (let around = figure; (around = around.parentElement?.closest("details")); ) around.open = true;
+    figure.removeAttribute("style");
     figure.scrollIntoView();
     const waits = () => !figure.dataset.ready && !figure.querySelector(".viz-problem");
-    while (waits()) await new Promise((done) => setTimeout(done, 20));
+    while (waits()) await pause(20);
     const { model } = JSON.parse(figure.querySelector(":scope > script").textContent);
-    if (figure.dataset.ready) heights[model] = figure;
+    if (figure.dataset.ready) figures[model] = figure;
   }
   await document.fonts.ready;
-  await new Promise((done) => setTimeout(done, 200));
-  return Object.fromEntries(Object.entries(heights).map(([model, figure]) => [model, figure.offsetHeight]));
+  await pause(200);
+  const highest = async (figure) => {
+    let height = figure.offsetHeight;
+    for (const preset of figure.querySelectorAll('[role=toolbar][aria-label*="resets"] button')) {
+      preset.click();
+      await pause(60);
+      height = Math.max(height, figure.offsetHeight);
+    }
+    return height;
+  };
+  const heights = {};
+  for (const [model, figure] of Object.entries(figures)) heights[model] = await highest(figure);
+  return heights;
 }"""
 
 

@@ -16,6 +16,7 @@ from torchbook_press.site import (
     checks,
     contents,
     course_map,
+    driving,
     evidence,
     exercises,
     glossary,
@@ -43,6 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         lanes,
         machines,
         evidence,
+        driving,
         checks,
         verdicts,
     )

@@ -25,6 +25,7 @@ from torchbook_press.normal import WIDGET_STATE, own_cells
 from torchbook_press.recordings import Recording, is_recorded
 from torchbook_press.run import lacks_of, run_metadata
 from torchbook_press.site import rooms
+from torchbook_press.site.driving import note_links
 from torchbook_press.site.evidence import gather
 from torchbook_press.site.lanes import Recordings, of_page
 from torchbook_press.site.mount import Page, static_output
@@ -81,6 +82,7 @@ def read(text: str) -> NotebookNode:
     if parts:
         more = "" if len(parts) <= _NAMED else f" and {len(parts) - _NAMED} more"
         warn("stale", f"{', '.join(parts[:_NAMED])}{more} changed since it ran: run the chapter again", 1)
+    note_links(app, executed)
     recordings = of_page(app, chapter, warn)
     if not lacks_of(chapter):
         gather(app, nb, executed, recordings, warn)

@@ -1,4 +1,4 @@
-"""The height that a page keeps free for each live figure until it starts, so that nothing below it moves then.
+"""The height that a page keeps for each live figure, so that nothing below it moves when it starts or changes.
 
 `torchbook rooms` measures them in a browser and writes them to `book/rooms.yml`; for a figure that is not in it none
 is kept.
@@ -16,7 +16,9 @@ from torchbook_press.chapters import ChapterError
 
 FILE = "book/rooms.yml"
 WIDTHS = (1280, 390)  # of the screens on which figures are measured
-_HEAD = """# The height of each live figure, in pixels, on screens 1280 and 390 pixels wide, by page and model.
+_HEAD = """\
+# The height of each live figure with the highest of its presets, in pixels, by page and model: on screens 1280 and 390
+# pixels wide.
 # Written by `torchbook rooms`, which measures them on the built site.
 """
 

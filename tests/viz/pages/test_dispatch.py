@@ -11,7 +11,7 @@ from torchbook.viz.dispatch import callees, lines, presets, setup
 
 from ..conftest import Show
 from ..models.dispatch_probes import recorded
-from ..pressing import copied, press, words
+from ..pressing import copied, press, tab_into, words
 from ..samples import dispatch_route
 
 PRESETS = list(setup()["presets"])  # all of them are in the words that test_dispatch.py compares
@@ -26,7 +26,7 @@ def test_presets_say_what_python_says(show: Show) -> None:
         pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
         expect(pressed).to_have_text([setup()["presets"][name]["label"]])
         expect(page.locator(".dr-note")).to_have_text(setup()["presets"][name]["note"])
-        assert page.url.endswith(f"#tbviz-dispatch-1:{name}")
+        page.wait_for_url(f"**#tbviz-dispatch-1:{name}")
         expect(page.get_by_role("toolbar", name="Stops").get_by_role("button")).to_have_count(len(widget.route))
 
 
@@ -46,10 +46,14 @@ def test_steps_by_buttons(show: Show) -> None:
 
 def test_everything_by_keyboard(show: Show) -> None:
     page = show(dispatch_route())
-    page.keyboard.press("Tab")
+    tab_into(page, "Presets")
     page.keyboard.press("End")
     page.keyboard.press("Home")
-    for _ in range(PRESETS.index("vmap")):
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(words(page)).to_have_text(dispatch_route(preset=PRESETS[1]).words)
+    tab_into(page, "More presets")
+    for _ in range(PRESETS.index("vmap") - 3):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(dispatch_route(preset="vmap").words)
@@ -107,7 +111,7 @@ def test_what_cannot_be_made_is_said(show: Show) -> None:
     widget = dispatch_route(args="csr", transform="vmap")
     page = show(widget)
     expect(words(page)).to_have_text(widget.words)
-    expect(page.locator(".dr-box").last).to_contain_text("could not make such arguments")
+    expect(page.locator(".dr-said")).to_contain_text("could not make such arguments")
     page.get_by_label("torch.func", exact=True).select_option("none")
     expect(words(page)).to_have_text(dispatch_route(args="csr").words)
     expect(page.locator(".dr-line")).to_be_visible()

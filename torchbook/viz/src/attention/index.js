@@ -42,7 +42,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       go(homes[name]);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const note = h("p", { class: "at-note", role: "status" });
@@ -226,10 +225,11 @@ function render({ model, el }) {
 
   ui.lay({
     stage: h("div", { class: "at at-main" }, h("div", { class: "at-box" }, mapTitle, map, key), h("div", { class: "at-box" }, rowTitle, strip)),
-    readout: [note, rowFacts],
+    readout: rowFacts,
     drawer: [
+      note,
       h("div", { class: "at-chips" }, h("p", { class: "at-title" }, "Go to the head with the most weight on …, or the extreme of entropy"), toolbar("Presets", chips)),
-    h("div", { class: "at-bar" }, copyButton("Copy as PyTorch", () => script(all, causal, [layers, heads], state())), link),
+      h("div", { class: "at-bar" }, copyButton("Copy as PyTorch", () => script(all, causal, [layers, heads], state())), link),
       h("div", { class: "at-all" }, h("div", { class: "at-box" }, h("p", { class: "at-title" }, "All heads, layer.head: layers down, heads across"), h("div", { class: "at-scroll" }, overview)), h("div", { class: "at-box" }, table)),
       h("div", { class: "at-box" }, meansTitle, means),
     ],

@@ -32,7 +32,8 @@ export const CSS = `
 .at-svg .on{font-weight:700}
 .at-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em);align-items:center}
 .at-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
-.at-strip{display:flex;flex-wrap:wrap;gap:4px 3px}
+.at-strip{display:flex;gap:3px;overflow-x:auto;padding:3px}
+.at-strip>*{flex:none}
 .tbviz .at-token{display:inline-flex;flex-direction:column;align-items:stretch;min-width:2.15rem;padding:1px 2px 0;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:4px;cursor:pointer;font:max(12px,.9em)/1.25 ${MONO};text-align:center;touch-action:manipulation;white-space:pre}
 .at-track{height:1.7rem;background:var(--tb-fill);display:flex;align-items:flex-end;border-bottom:1px solid var(--tb-edge)}
 .at-track i{display:block;width:100%;background:var(--tb-accent)}

@@ -11,7 +11,7 @@ const PACE = 900; // milliseconds between steps when it plays
 
 function render({ model, el }) {
   const data = { graphs: model.get("graphs"), tensors: model.get("tensors"), scenarios: model.get("scenarios") };
-  const ui = shell({ model, el, title: "Autograd explorer", finding: "Backward walks the recorded graph from the result to its leaves", invitation: "Press Step.", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
+  const ui = shell({ model, el, title: "Autograd explorer", finding: "Backward walks the recorded graph", invitation: "Press Play, or choose a node.", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
   ui.css(STYLE);
   let line;
   let picture;
@@ -154,6 +154,7 @@ function render({ model, el }) {
     phase.disable(state.at === line.steps.length - 1);
     put(phase, line.steps.some((step, i) => i > state.at && step.kind === "backward" && step.place === 1) ? "Backward ▶|" : "End ▶|");
     const at = state.nodes[chosen] ? chosen : state.step.node >= 0 && state.step.node !== undefined ? state.step.node : -1;
+    side.classList.toggle("tbag-chosen", at === chosen && at >= 0);
     details(side, { line, data, state, at, chosen: at === chosen && at >= 0, onselect: (i) => { ui.set({ selected: i }); picture.show(i); } });
     ui.say(sentence(line, data, state.at));
     if (state.nodes[state.step.node]) picture.show(state.step.node);

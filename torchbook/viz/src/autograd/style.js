@@ -7,6 +7,7 @@ export const STYLE = `${CANVAS}
 @container (min-width:600px){.tbag-main{grid-template-columns:minmax(0,1.45fr) minmax(14rem,1fr)}.tbag-side{max-height:29rem;overflow:auto}}
 .tbag-canvas .tbgraph{height:29rem}
 @container (max-width:500px){.tbag-canvas .tbgraph{height:23rem}}
+@container (max-width:599px){.tbag-side:not(.tbag-chosen){display:none}}
 .tbag-side{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .75rem;min-width:0;font-size:max(12px,.92em);display:flex;flex-direction:column;gap:.45rem}
 .tbag-side>*{flex:none}
 .tbviz .tbag-head{margin:.2rem 0 0;font-size:max(12px,.95em);font-weight:600;color:var(--tb-fg)}

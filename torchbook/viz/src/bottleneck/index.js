@@ -1,6 +1,6 @@
 /** BottleneckTool: measurements in, questions answered, cause and remedies out. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { read, significant } from "../scaling/text.js";
 import { CPUS, describe, diagnose, FIELDS, isSetting, ms, NAMES, presetOf, PRESETS, problem, QUESTIONS, script, START } from "./model.js";
 import { CSS } from "./style.js";
@@ -51,7 +51,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(NAMES.map((name) => [name, measured(name, model, put)]));
@@ -100,7 +99,7 @@ function render({ model, el }) {
   const left = h("div", { class: "bn-box" }, h("p", { class: "bn-title" }, "What was measured"), bars);
   ui.lay({
     stage: h("div", { class: "bn-pair" }, left, verdict),
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: note,
     drawer: [
     h("div", { class: "bn-fields" }, NAMES.map((name) => inputs[name]), cpu),

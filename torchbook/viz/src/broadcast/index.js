@@ -112,7 +112,7 @@ function operations(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats along a dimension and copies nothing", invitation: "Choose an element of the result to see what it is made from.", describe: HELP });
+  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats without copies", invitation: "Choose an element of the result.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const table = alignment({ get: now.get, resize: now.resize });
@@ -132,7 +132,6 @@ function render({ model, el }) {
   const chips = Object.entries(presets).map(([name, preset]) =>
     button(preset.label, () => {
       now.start(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const copy = copyButton("Copy as PyTorch", () => script(now.get(), now.selected()));
@@ -167,7 +166,7 @@ function render({ model, el }) {
 
   ui.lay({
     stage: h("div", { class: "bx" }, view.node),
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: [note, gives, alert],
     drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
   });

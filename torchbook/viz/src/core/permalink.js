@@ -52,32 +52,61 @@ export function keyOf(el, kind, given) {
   return `${kind}-${[...document.querySelectorAll(".viz-mount")].indexOf(mount) + 1}`;
 }
 
+const models = new WeakMap(); // by the element of the view
+
+/** Tell permalinks what the state of the figure in `el` is kept in. */
+export const bond = (el, model) => models.set(el, model);
+
 /**
  * "Copy link". On the book's page it applies a link to this figure when the page opens and when the hash changes;
- * elsewhere it hides itself. Pass `el`, the element of the view, so that it knows where it is.
- * @param {{key: string, get: () => *, put: (value: *) => void, el: Element, label?: string}} options
- * @returns {HTMLElement} with `cleanup()`, and `href(value)` for links to given states
+ * elsewhere it hides itself. Once the address tells of this figure it follows the figure's state: going back undoes a
+ * link or a preset. Pass `el`, the element of the view, so that it knows where it is.
+ * @param {{key: string, get: () => *, put: (value: *) => void, el: Element, label?: string}} options `get` gives the name
+ *   of a preset, or the state as JSON has it.
+ * @returns {HTMLElement} with `cleanup()`
  */
 export function permalink({ key, get, put, el, label = "Copy link" }) {
   const here = Boolean(mountOf(el));
+  const model = models.get(el);
   const address = (value) => `${location.href.split("#")[0]}${hashOf(key, value)}`;
   const node = here
     ? copyButton(label, () => address(get()), { title: "A link that opens this figure as it is now" })
     : h("span", { hidden: true });
-  const apply = (move) => {
+  let [first, shown, waits] = [undefined, "", 0]; // the state before any link; the one that the address tells of
+
+  const apply = () => {
     const value = valueOf(key, location.hash);
-    if (value === undefined) return;
-    put(value);
+    if (value === undefined && !shown) return;
+    put(value === undefined ? first : value);
+    clearTimeout(waits); // what is told already
+    shown = value === undefined ? "" : hashOf(key, get());
     // A figure that fits is shown whole, one that is higher than the screen from its top on.
-    if (move) el.scrollIntoView({ block: el.clientHeight > innerHeight ? "start" : "nearest" });
+    if (value !== undefined) el.scrollIntoView({ block: el.clientHeight > innerHeight ? "start" : "nearest" });
   };
-  const changed = () => apply(true);
-  node.href = (value) => (here ? hashOf(key, value) : "");
-  node.cleanup = () => removeEventListener("hashchange", changed);
+  const tell = () => {
+    const value = get();
+    const hash = hashOf(key, value);
+    if (hash === shown || (!shown && hash === hashOf(key, first))) return;
+    if (typeof value === "string") history.pushState(null, "", hash);
+    else if (shown) history.replaceState(null, "", hash);
+    else return;
+    shown = hash;
+  };
+  const changed = () => {
+    clearTimeout(waits);
+    waits = setTimeout(tell, 250); // while something moves, the state at rest
+  };
+  node.cleanup = () => {
+    clearTimeout(waits);
+    removeEventListener("hashchange", apply);
+    model?.off("change", changed);
+  };
   node.start = () => {
     if (!here) return;
-    addEventListener("hashchange", changed);
-    apply(true);
+    first = get();
+    addEventListener("hashchange", apply);
+    apply();
+    model?.on("change", changed);
   };
   queueMicrotask(node.start);
   return node;

@@ -1,22 +1,28 @@
 /** The frame that every figure stands in: root, stage, controls, words, and the bond to the model's traits. */
 
+import { toolbar } from "./controls.js";
 import { h, replace, uid } from "./dom.js";
+import { bond } from "./permalink.js";
 import { CSS } from "./style.js";
+
+const SHOWN = 3; // presets in the line of control; the others are in the drawer
 
 /**
  * @param {{model: object, el: Element, title: string, finding: string, invitation: string,
  *   describe?: string|(() => string)}} options `title` is the spoken name of the figure, `finding` what it shows and
  *   `invitation` what to do first; `describe` says how it is used (a string), or gives its first words (a function).
  * @returns {{root: HTMLElement, stage: HTMLElement, words: HTMLElement, help: HTMLElement,
- *   lay: (parts: {stage: Parts, bar?: Parts, readout?: Parts, drawer?: Parts}) => void, say: (text: string) => void,
+ *   lay: (parts: {stage: Parts, presets?: Node[], bar?: Parts, readout?: Parts, drawer?: Parts}) => void, say: (text: string) => void,
  *   on: (trait: string, fn: (value: *) => void) => void, set: (traits: object) => void,
  *   defer: (fn: () => void) => void, cleanup: () => void, css: (text: string) => void}}
  *   `lay` puts the figure's nodes in their places: one picture, one line of control, one line that says what is seen,
- *   and a drawer, closed at first, with all the rest. `words` are for screen readers, unless they are laid out too.
+ *   and a drawer, closed at first, with all the rest; of the buttons `presets` some in the line of control, the others in
+ *   the drawer. `words` are for screen readers, unless they are laid out too.
  * @typedef {Node|Array<Node|false|undefined>} Parts
  */
 export function shell({ model, el, title, finding, invitation, describe }) {
   const undo = [];
+  bond(el, model);
   const helped = uid();
   const stage = h("div", { class: "tbviz-stage" });
   const bar = h("div", { class: "tbviz-bar" });
@@ -42,9 +48,16 @@ export function shell({ model, el, title, finding, invitation, describe }) {
     words,
     drawer,
   );
-  const lay = (parts) => {
-    for (const [place, name] of [[stage, "stage"], [bar, "bar"], [readout, "readout"], [rest, "drawer"]]) {
-      replace(place, parts[name]);
+  const lay = ({ presets = [], ...parts }) => {
+    const more = presets.slice(SHOWN);
+    const laid = [
+      [stage, [parts.stage]],
+      [bar, [presets.length > 0 && toolbar("Presets", presets.slice(0, SHOWN)), parts.bar]],
+      [readout, [parts.readout]],
+      [rest, [more.length > 0 && h("div", {}, h("p", { class: "tbviz-title" }, "Start from"), toolbar("More presets", more)), parts.drawer]],
+    ];
+    for (const [place, nodes] of laid) {
+      replace(place, nodes.flat());
       place.hidden = !place.childNodes.length;
     }
   };

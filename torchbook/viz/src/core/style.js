@@ -24,13 +24,14 @@ ${inside("[data-theme=light]", "[data-jp-theme-light=true]", ".vscode-light", "h
 ${inside("[data-theme=dark]", "[data-jp-theme-light=false]", ".vscode-dark", ".vscode-high-contrast:not(.vscode-high-contrast-light)", "html[theme=dark]")}{${DARK}}
 .tbviz,.tbviz *{box-sizing:border-box}
 .tbviz{container-type:inline-size;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:10px;
-position:relative;padding:.85rem;margin:.75rem 0;max-width:100%;font-size:.9375rem;line-height:1.45;display:flex;flex-direction:column;gap:.7rem;text-align:left}
+position:relative;padding:.85rem;margin:.75rem 0;max-width:100%;min-height:var(--tb-room,0);font-size:.9375rem;line-height:1.45;display:flex;flex-direction:column;gap:.7rem;text-align:left}
 .tbviz p{margin:0}
 .tbviz [hidden]{display:none!important}
 .tbviz code,.tbviz pre,.tbviz .tbviz-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;font-size:max(12px,.9em);
 color:inherit;background:none;border:0;padding:0;margin:0}
 .tbviz-controls{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:flex-end}
-.tbviz-stage{min-width:0;max-width:100%;overflow-x:auto}
+.tbviz-stage{min-width:0;max-width:100%;overflow-x:auto;flex:1 0 auto}
+.tbviz-title{font-size:max(12px,.86em);color:var(--tb-muted)}
 .tbviz-stage svg{max-width:100%;display:block}
 .tbviz-finding{font-size:1.0625rem;font-weight:650;line-height:1.3}
 .tbviz-invitation{color:var(--tb-muted);font-size:max(12px,.92em)}
@@ -67,7 +68,7 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
 @container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
 @media (max-width:480px){.tbviz{padding:.6rem;gap:.5rem}.tbviz-head{line-height:1.25}}
-@media (pointer:coarse){.tbviz-button,.tbviz select,.tbviz input,.tbviz summary{min-height:44px;min-width:44px}}
+@media (pointer:coarse){.tbviz :is(.tbviz-button,select,input,summary){min-height:44px!important;min-width:44px}}
 @media print{.tbviz-bar,.tbviz-invitation,.tbviz-drawer{display:none}}
 @media (forced-colors:active){.tbviz-button[aria-pressed=true]{border-width:3px}}
 `;

@@ -20,7 +20,7 @@ function render({ model, el }) {
   const link = permalink({
     key: keyOf(el, "dispatch", model.get("link")),
     el,
-    get: () => ({ ...setting(), step: stepNow() }),
+    get: () => (stepNow() ? undefined : presetOf(recording, setting())) ?? { ...setting(), step: stepNow() },
     put: (value) => {
       if (typeof value === "string") {
         if (Object.hasOwn(presets, value)) change(presets[value]);
@@ -31,7 +31,6 @@ function render({ model, el }) {
   const chips = Object.keys(presets).map((name) =>
     button(PRESETS[name].label, () => {
       change(presets[name]);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);
@@ -44,6 +43,7 @@ function render({ model, el }) {
   const way = h("div", { class: "dr-steps" });
   const line = h("ol", { class: "dr-line", "aria-label": "Keys, the highest first" });
   const box = h("div", { class: "dr-box" });
+  const said = h("div", { class: "dr-said" });
   let stops = [];
   const stepNow = () => Math.max(0, Math.min(model.get("step"), stops.length - 1));
   const seek = (step) => ui.set({ step: Math.max(0, Math.min(stops.length - 1, step)) });
@@ -62,7 +62,7 @@ function render({ model, el }) {
     const many = stops.length ? stops.at(-1).call + 1 : 0;
     const groups = Array.from({ length: many }, (_, call) => stops.flatMap((stop, i) => (stop.call === call ? [i] : [])));
     const parts = groups.flatMap((group, call) => [call ? h("span", { class: "dr-call" }, "calls again: ") : null, ...group.map((i) => marks[i])]);
-    replace(way, h("p", { class: "dr-title" }, many > 1 ? `The route: ${stops.length} stops in ${many} calls of the dispatcher` : `The route: ${stops.length} ${stops.length === 1 ? "stop" : "stops"}, one call of the dispatcher`), toolbar("Stops", parts.filter(Boolean)), toolbar("Steps", moves));
+    replace(way, h("p", { class: "dr-title" }, many > 1 ? `The route: ${stops.length} stops in ${many} calls of the dispatcher` : `The route: ${stops.length} ${stops.length === 1 ? "stop" : "stops"}, one call of the dispatcher`), toolbar("Stops", parts.filter(Boolean)));
   }
 
   function drawLine(now, at) {
@@ -101,17 +101,15 @@ function render({ model, el }) {
     const usual = base[1].size - autocast.length;
     const called = grouped(callees(recording, now.op, stop));
     const again = stops[at + 1];
+    replace(said, h("p", {}, h("b", {}, `Stop ${at + 1} of ${stops.length}: ${stop.key}. `), does, again && (again.call === stop.call ? ` Next, below: ${again.key}.` : ` Next, by a new call: ${again.key}.`)));
     replace(
       box,
-      h("p", { class: "dr-head" }, `Stop ${at + 1} of ${stops.length}: ${stop.key}`),
       h("dl", {}, [
         ["kernel", label],
         ["in the table", entry ? `[${entry[1]}] ${kernelOf(recording, stop.entry)}` : "nothing"],
         ["thread includes", told(included)],
         ["thread excludes", [excluded.length ? told(excluded) : "", usual ? `${usual} autocast keys` : ""].filter(Boolean).join("; ") || "nothing"],
       ].map(([name, value]) => [h("dt", {}, name), h("dd", { class: name === "in the table" ? "tbviz-mono" : null }, value)])),
-      h("p", {}, does),
-      again ? h("p", { class: "dr-small" }, again.call === stop.call ? `Next, below: ${again.key}.` : `Next, by a new call: ${again.key}.`) : null,
       called.length
         ? h("div", {}, h("p", { class: "dr-title" }, "It was seen to call, in this order"), h("ul", { class: "dr-parts" }, called.map(([text, steps, name]) => h("li", {}, recording.ops[name].listed ? button(text, () => change({ op: name }), { title: `Show ${name} in this situation` }) : h("span", { class: "tbviz-mono", style: { color: "inherit" } }, text), h("span", {}, `${keysIn(steps)}: ${ACTIONS[steps.at(-1).action][0]}`)))))
         : null,
@@ -148,7 +146,10 @@ function render({ model, el }) {
       moves[1].disable(at + 1 >= stops.length);
       drawLine(now, at);
       drawBox(now, at);
-    } else replace(box, h("p", {}, "This torch could not make such arguments when it was recorded."));
+    } else {
+      replace(said, h("p", {}, "This torch could not make such arguments when it was recorded."));
+      replace(box);
+    }
     clearTimeout(waiting);
     const say = () => ui.say(describe(recording, now, at));
     if (first) say();
@@ -163,10 +164,14 @@ function render({ model, el }) {
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({
-    stage: h("div", { class: "dr-pair" }, h("div", { class: "dr-box" }, line), box),
-    bar: toolbar("Presets", chips),
-    readout: [note, way],
+    stage: line,
+    presets: chips,
+    bar: toolbar("Steps", moves),
+    readout: said,
     drawer: [
+      note,
+      way,
+      box,
       schema,
       h("div", { class: "dr-pick" }, Object.values(picks)),
       h("div", { class: "dr-bar" }, copyButton("Copy as PyTorch", () => script(recording, setting())), " ", link),

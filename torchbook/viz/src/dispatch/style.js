@@ -1,15 +1,10 @@
 export const CSS = `
-.dr{display:grid;gap:.8rem}
 .dr-title{font-size:max(12px,.8em);color:var(--tb-muted);margin:0 0 .15rem}
-.dr-chips,.dr-bar,.dr-note{flex-basis:100%}
 .tbviz .dr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .dr-pick{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.4rem .7rem;flex-basis:100%}
 .dr-pick select{width:100%}
 .dr-steps{display:grid;gap:.35rem}
-.dr-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .dr-call{font-size:max(12px,.8em);color:var(--tb-muted);align-self:center}
-.dr-pair{display:grid;gap:.9rem;grid-template-columns:minmax(0,1fr)}
-@container (min-width:46rem){.dr-pair{grid-template-columns:minmax(0,1.25fr) minmax(0,1fr)}}
 .dr-line{list-style:none;margin:0;padding:0}
 .dr-line li{position:relative;display:grid;grid-template-columns:1.9rem minmax(0,1fr) auto;gap:0 .5rem;align-items:start;padding:.3rem .35rem .3rem 0;margin:0;border-radius:6px}
 .dr-line li::before{content:"";position:absolute;left:.9rem;top:0;bottom:0;width:2px;background:var(--tb-line)}
@@ -19,6 +14,7 @@ export const CSS = `
 font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items:center}
 .dr-name{font-weight:600;overflow-wrap:anywhere}
 .dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap;padding-top:.12em}
+.dr-line li:not(.dr-chosen)>.dr-what{display:none}
 .dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-muted);overflow-wrap:anywhere}
 .dr-chosen{background:var(--tb-accent-soft)}
 .dr-chosen .dr-dot{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent)}
@@ -33,7 +29,6 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 .dr-absent .dr-name,.dr-absent .dr-what{color:var(--tb-muted)}
 .dr-absent .dr-dot{width:.7rem;height:.7rem;margin-top:.35rem}
 .dr-box{min-width:0;display:grid;gap:.55rem;align-content:start}
-.dr-head{font-weight:650;overflow-wrap:anywhere}
 .dr-box dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.15rem .6rem;margin:0;font-size:max(12px,.88em)}
 .dr-box dt{color:var(--tb-muted);font-weight:400;margin:0}
 .dr-box dd{margin:0;overflow-wrap:anywhere}

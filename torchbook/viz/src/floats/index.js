@@ -86,7 +86,6 @@ function render({ model, el }) {
   const chips = Object.entries(presets).map(([name, preset]) =>
     button(preset.label, () => {
       now.start(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
 

@@ -47,7 +47,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const views = Object.entries(VIEWS).map(([view, label]) => button(label, () => put({ view })));

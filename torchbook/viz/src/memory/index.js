@@ -1,6 +1,6 @@
 /** MemoryBudget: what a transformer holds in memory, part by part, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { numberField, table } from "../scaling/form.js";
 import { CSS as CALCULATOR } from "../scaling/style.js";
 import { amount, plain } from "../scaling/text.js";
@@ -44,7 +44,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(settingOf(name));
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(
@@ -145,7 +144,7 @@ function render({ model, el }) {
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   ui.lay({
     stage: spot,
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: note,
     drawer: [
     h(

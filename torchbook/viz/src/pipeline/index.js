@@ -42,7 +42,7 @@ function control(name, model, put) {
 const bars = (rows) => h("div", { class: "pl-bars" }, rows.map(([name, share, text, most]) => [h("span", {}, most ? h("b", {}, name) : name), h("span", { class: `pl-track${most ? " most" : ""}`, "aria-hidden": "true" }, h("i", { style: { width: `${Math.min(100, 100 * share).toFixed(1)}%` } })), h("span", { class: "pl-value" }, text)]));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace of training", invitation: "Start from a case and look where the lanes wait.", describe: HELP });
+  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace", invitation: "Choose a case: where do lanes wait?", describe: HELP });
   ui.css(CSS);
   const run = model.get("run")?.rows ? model.get("run") : null;
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -63,7 +63,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "model", false, () => ui.set({ source: name }))) : [];
@@ -128,7 +127,8 @@ function render({ model, el }) {
 
   ui.lay({
     stage: spot,
-    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), toolbar("Presets", chips)],
+    presets: chips,
+    bar: run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
     readout: note,
     drawer: [
     h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),

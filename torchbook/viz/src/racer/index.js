@@ -67,7 +67,6 @@ function render({ model, el }) {
     button(preset.label, () => {
       film.stop();
       now.start(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
 

@@ -73,7 +73,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(NAMES.filter((name) => name !== "seed").map((name) => [name, control(name, model, change)]));
@@ -190,11 +189,12 @@ function render({ model, el }) {
   ui.lay({
     stage: main,
     bar: player,
-    readout: [note, head],
+    readout: head,
     drawer: [
+      note,
       h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "ri-sliders" }, Object.values(inputs)),
-    h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
+      h("div", { class: "ri-sliders" }, Object.values(inputs)),
+      h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
       h("div", { class: "ri-pair" }, links, times),
     ],
   });

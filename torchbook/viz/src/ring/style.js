@@ -58,7 +58,8 @@ export const CSS = `
 .ri-track>i.late{background:repeating-linear-gradient(135deg,var(--tb-warm) 0 2px,var(--tb-warm-soft) 2px 5px)}
 .ri-value{font-variant-numeric:tabular-nums;text-align:right}
 .tbviz .ri-grid.many{border-spacing:1.5px;font-size:max(12px,.82em)}
-.tbviz .ri-grid.many :is(td,th){padding:.1rem}
+.tbviz .ri-grid.many :is(td,th){padding:0 .1rem;line-height:1.2}
+.many .ri-who{display:none}
 .ri-links{display:grid;grid-template-columns:repeat(auto-fill,minmax(7.4rem,1fr));gap:.2rem .9rem;font-size:max(12px,.88em);font-variant-numeric:tabular-nums}
 .ri-links span{display:flex;white-space:nowrap;justify-content:space-between;gap:.4rem;border-bottom:1px solid var(--tb-line)}
 .tbviz .ri-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}

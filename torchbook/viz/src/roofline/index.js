@@ -1,6 +1,6 @@
 /** Roofline: an op's bytes and FLOPs against the ceilings of devices, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { numberField, table } from "../scaling/form.js";
 import { CSS as CALCULATOR } from "../scaling/style.js";
 import { significant } from "../scaling/text.js";
@@ -40,7 +40,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(settingOf(name));
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const which = select({
@@ -136,7 +135,7 @@ function render({ model, el }) {
   refresh(true);
   ui.lay({
     stage: spot,
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: note,
     drawer: [
     h("div", { class: "sc-fields" }, which, dtype, fused),

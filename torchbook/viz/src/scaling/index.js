@@ -1,6 +1,6 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { numberField, table } from "./form.js";
 import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
 import { curvePlot, stepBar } from "./picture.js";
@@ -56,7 +56,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(NAMES.map((name) => [name, numberOf(name, model, put)]));
@@ -124,7 +123,7 @@ function render({ model, el }) {
   shown.splice(10, 0, rule);
   ui.lay({
     stage: spot,
-    bar: toolbar("Presets", chips),
+    presets: chips,
     readout: [note, told],
     drawer: [
     h("div", { class: "sc-fields" }, shown),

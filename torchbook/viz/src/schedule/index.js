@@ -49,7 +49,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const kinds = Object.entries(KINDS).map(([kind, { label }]) => toggle(label, false, () => change({ kind, ...(kind === "interleaved" && model.get("virtual") === 1 ? { virtual: 2 } : {}) })));

@@ -1,6 +1,6 @@
 /** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
 import { numberField, table } from "../scaling/form.js";
 import { CSS as CALCULATOR } from "../scaling/style.js";
 import { amount, duration, plain, significant } from "../scaling/text.js";
@@ -19,6 +19,7 @@ const ASSUMED = [
   "fully_shard gathers and reduces for each micro-batch, as it does unless told otherwise; DDP accumulates under no_sync() and reduces once, and so does a pipeline.",
   "Ranks next to each other are tensor parallel, then context, shards, replicas, stages. Degrees of tensor parallelism stay inside a node and divide the heads; 3D is the fastest of all degrees tried.",
 ];
+const SHORT = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, label.match(/\((.*)\)/)?.[1] ?? label.split(":")[0]]));
 const OTHER = "other";
 const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
 const AS = { gpus_per_node: 2, nodes: 2, global_batch: 2 };
@@ -31,7 +32,7 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Start from a model and a cluster.", describe: HELP });
+  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Choose a model on its cluster, then a bar.", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -54,7 +55,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(settingOf(name));
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(
@@ -97,7 +97,8 @@ function render({ model, el }) {
   const answers = table();
   const shownTitle = h("p", { class: "sc-title" });
   const about = h("p", { class: "st-about" });
-  const names = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, button(label, () => ui.set({ show: name }), { kind: "quiet" })]));
+  const names = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, button(label, () => ui.set({ show: name }), { kind: "row" })]));
+  const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" });
 
   function walk(plan) {
     replace(
@@ -123,31 +124,44 @@ function render({ model, el }) {
     );
   }
 
-  function compare(plan, shown, limit) {
-    const focused = board.contains(document.activeElement) && document.activeElement;
-    const most = limit * 1.25;
+  /** The picture: a row for each candidate, its memory as a bar against the limit, and its speed. */
+  function drawRows(plan, shown, limit) {
+    const scale = 100 / (1.5 * limit); // what is far too much runs out of its bar
+    const all = Object.values(plan.candidates);
+    for (const one of all) {
+      const { memory } = one;
+      const parts = [["st-state", stateOf(memory)], ["st-gathered", memory.gathered], ["st-saved", memory.activations + memory.logits]];
+      const told = one.name === plan.strategy ? "the tree's end" : one.name === plan.fastest ? "fastest" : "";
+      const said = `${amount(memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}`;
+      replace(
+        names[one.name],
+        h("span", { class: "st-name" }, one.name === plan.strategy && "→ ", h("b", {}, SHORT[one.name])),
+        h("span", { class: "st-bar" }, parts.map(([cls, size]) => h("i", { class: cls, style: { width: `${size * scale}%` } })), h("i", { class: "st-limit", style: { left: `${limit * scale}%` } })),
+        h("span", { class: one.fits ? "st-size" : "st-size bad" }, amount(memory.total)),
+        h("span", { class: "st-speed" }, speed(one.tokens_per_second)),
+      );
+      names[one.name].setAttribute("aria-label", `${STRATEGIES[one.name]}: ${said}${told && `, ${told}`}`);
+      names[one.name].setAttribute("aria-pressed", String(one.name === shown));
+    }
+    const buttons = all.map((one) => names[one.name]);
+    if (buttons.some((one, i) => one !== picture.children[i]) || picture.children.length !== buttons.length) replace(picture, buttons);
+  }
+
+  function compare(plan) {
     replace(
       board,
-      Object.values(plan.candidates).map((one) => {
-        const { memory } = one;
-        const press = names[one.name];
-        press.setAttribute("aria-pressed", String(one.name === shown));
-        const parts = [["st-state", stateOf(memory)], ["st-gathered", memory.gathered], ["st-saved", memory.activations + memory.logits]];
-        const scale = 100 / Math.max(most, memory.total);
-        const bar = h("span", { class: "st-bar", "aria-hidden": "true" }, parts.map(([cls, size]) => h("i", { class: cls, style: { width: `${size * scale}%` } })), h("i", { class: "st-limit", style: { left: `${limit * scale}%` } }));
-        const told = one.name === plan.strategy ? "the tree's end" : one.name === plan.fastest ? "fastest" : "";
-        return h(
+      Object.values(plan.candidates).map((one) =>
+        h(
           "tr",
           { class: one.fits ? "" : "bad" },
-          h("th", { scope: "row" }, press, h("span", { class: "st-degrees" }, describeLayout(one.layout), told && h("b", {}, ` · ${told}`))),
-          h("td", { "data-of": "memory of a GPU" }, h("span", {}, h("b", {}, amount(memory.total)), one.fits ? " fits" : " too much"), bar),
+          h("th", { scope: "row" }, STRATEGIES[one.name], h("span", { class: "st-degrees" }, describeLayout(one.layout))),
+          h("td", { "data-of": "memory of a GPU" }, h("b", {}, amount(one.memory.total)), one.fits ? " fits" : " too much"),
           h("td", { "data-of": "sent by it in a step" }, amount(one.sent)),
           h("td", { "data-of": "waiting" }, h("span", { class: "st-one" }, duration(one.exposed)), h("span", { class: "st-part" }, ` ${significant((100 * one.exposed) / one.step)} %`)),
           h("td", { "data-of": "tokens/s" }, h("span", { class: "st-one" }, speed(one.tokens_per_second).replace(" tokens/s", "")), one.wide && h("span", { class: "st-part" }, " too many replicas")),
-        );
-      }),
+        ),
+      ),
     );
-    if (focused?.isConnected) focused.focus();
   }
 
   let queued = false;
@@ -168,7 +182,8 @@ function render({ model, el }) {
     const show = model.get("show");
     const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
     walk(plan);
-    compare(plan, shown, ROOM * now.memory_gb * 1e9);
+    drawRows(plan, shown, ROOM * now.memory_gb * 1e9);
+    compare(plan);
     const one = plan.candidates[shown];
     shownTitle.textContent = `In numbers: ${STRATEGIES[shown]}, ${describeLayout(one.layout)}`;
     about.textContent = ABOUT[shown];
@@ -186,18 +201,16 @@ function render({ model, el }) {
   const copied = () => script(setting(), draw());
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
   ui.lay({
-    stage:
-      h(
-        "div",
-        { class: "sc-box" },
-        h("p", { class: "sc-title" }, "Every candidate"),
-        h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board),
-        h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
-      ),
-    bar: toolbar("Presets", chips),
-    readout: [note, end],
+    stage: [
+      picture,
+      h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
+    ],
+    presets: chips,
+    readout: end,
     drawer: [
+      note,
       h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked),
+      h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Every candidate"), h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board)),
       h("div", { class: "sc-box" }, shownTitle, about, answers.node),
     h(
       "div",

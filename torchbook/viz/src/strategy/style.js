@@ -17,17 +17,21 @@ export const CSS = `
 .tbviz .st-board :is(th,td){padding:.35rem .5rem;border:0;border-top:1px solid var(--tb-line);text-align:left;vertical-align:top;background:none;color:inherit;font-weight:400;font-variant-numeric:tabular-nums}
 .tbviz .st-board :is(th,td):first-child{padding-left:0}
 .tbviz .st-board thead th{border-top:0;font-size:max(12px,.86em);color:var(--tb-muted);font-weight:600}
-.tbviz .st-board td:nth-child(2){width:13rem}
-.st-board td:nth-child(2)>span:first-child{display:block}
 .tbviz tr.bad td:nth-child(2) b{color:var(--tb-bad)}
-.tbviz .st-board .tbviz-button{padding:.1rem .5rem;text-align:left;border-color:var(--tb-edge)}
 .st-degrees{display:block;font-size:max(12px,.85em);color:var(--tb-muted);margin-top:.15rem}
-.st-degrees b{color:var(--tb-fg)}
 .st-one{white-space:nowrap}
 .tbviz .st-about{font-size:max(12px,.92em)}
 .st-part{color:var(--tb-muted);font-size:max(12px,.88em);white-space:nowrap}
-.st-bar{position:relative;display:flex;height:.75rem;border:1px solid var(--tb-line);border-radius:3px;overflow:hidden;margin-top:.15rem}
-.st-bar i{display:block;height:100%}
+.st-rows{display:flex;flex-direction:column;gap:.2rem}
+.tbviz .tbviz-row{display:grid;grid-template:"name bar size speed" auto/13rem minmax(0,1fr) 4.5rem 8.5rem;gap:.1rem .7rem;align-items:center;text-align:left;border-color:transparent;padding:.25rem .5rem}
+.tbviz .tbviz-row[aria-pressed=true]{background:var(--tb-accent-soft);border-color:var(--tb-accent);color:var(--tb-fg);font-weight:400}
+.st-name{grid-area:name;white-space:nowrap}
+.st-size,.st-speed{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.st-size.bad{color:var(--tb-bad);font-weight:650}
+.st-size{grid-area:size}
+.st-speed{grid-area:speed}
+.st-bar{grid-area:bar;position:relative;display:flex;height:1.1rem;border:1px solid var(--tb-line);border-radius:3px;overflow:hidden;background:var(--tb-bg)}
+.st-bar i{display:block;height:100%;flex:none}
 .st-state{background:var(--tb-accent)}
 .st-gathered{background:repeating-linear-gradient(45deg,var(--tb-warm) 0 3px,var(--tb-warm-soft) 3px 6px)}
 .st-saved{background:var(--tb-good)}
@@ -37,6 +41,7 @@ export const CSS = `
 .st-key .st-limit{width:2px;background:var(--tb-fg);margin:0 .55rem 0 .4rem}
 .tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}
 .tbviz .sc details>summary,.tbviz summary{cursor:pointer;min-height:1.6rem}
+@container (max-width:560px){.tbviz .tbviz-row{grid-template:"name speed" auto "bar size" auto/minmax(0,1fr) auto}}
 @container (max-width:639px){
 .tbviz .st-walk li{grid-template-columns:1.6rem minmax(0,1fr)}
 .st-walk li::before{grid-row:1/4}

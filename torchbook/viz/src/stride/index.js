@@ -223,7 +223,7 @@ function firstTensor(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes the strides, not the data", invitation: "Choose an element to see its place in memory.", describe: HELP });
+  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes strides, not data", invitation: "Choose an element: where is it in memory?", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const view = pictures(now);
@@ -281,7 +281,6 @@ function render({ model, el }) {
   const chips = Object.entries(presets).map(([name, preset]) =>
     button(preset.label, () => {
       begin(preset);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
 
@@ -328,7 +327,8 @@ function render({ model, el }) {
   const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, listing, code), tools);
   ui.lay({
     stage: h("div", { class: "sx" }, view.node),
-    bar: [toolbar("Presets", chips), toolbar("Program", [back, reset])],
+    presets: chips,
+    bar: toolbar("Program", [back, reset]),
     readout: [note, facts, refusal],
     drawer: workshop,
   });

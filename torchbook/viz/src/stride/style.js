@@ -12,10 +12,10 @@ export const CSS = `
 .sx-wires path{fill:none;stroke:var(--tb-accent);stroke-width:2;opacity:.75}
 .sx-wires path.more{stroke-dasharray:4 3}
 .sx-facts{display:flex;flex-wrap:wrap;gap:.35rem;margin:0;padding:0}
-.sx-facts>div{flex:1 1 auto;background:var(--tb-fill);border-radius:7px;padding:.28rem .6rem .34rem;min-width:0}
-.sx-facts span.sx-name{display:block;font-size:max(12px,.76em);color:var(--tb-muted);font-weight:400;margin:0}
-.sx-facts .sx-value{display:block;margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:max(12px,.95em);white-space:nowrap}
-.sx-facts .new{box-shadow:inset 0 3px 0 var(--tb-warm)}
+.sx-facts>div{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .4rem;background:var(--tb-fill);border-radius:7px;padding:.1rem .5rem;min-width:0}
+.sx-facts span.sx-name{font-size:max(12px,.76em);color:var(--tb-muted);font-weight:400;margin:0}
+.sx-facts .sx-value{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:max(12px,.95em);white-space:nowrap}
+.sx-facts .new{box-shadow:inset 3px 0 0 var(--tb-warm)}
 .sx-facts .was{font-size:max(12px,.78em);color:var(--tb-warm)}
 .sx>.sx-alert:empty{margin-top:-.9rem}
 .sx-tight{display:flex;flex-direction:column;gap:.3rem}

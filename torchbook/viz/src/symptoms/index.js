@@ -4,6 +4,8 @@ import { button, copyButton, field, h, keyOf, permalink, replace, shell, toolbar
 import { addressOf, BY_KEY, describe, isState, KINDS, search, SYMPTOMS } from "./model.js";
 import { CSS } from "./style.js";
 
+const MOST = 6; // entries at first; all of them would be higher than a screen
+
 const HELP = "Type what you see in any words, or paste the message. A symptom opens by click, Enter or Space.";
 
 /** One symptom: what is seen and the first move, and behind them how to do it and what it tells. */
@@ -58,7 +60,11 @@ function render({ model, el }) {
       }),
     ]),
   );
-  let [timer, first, order] = [0, true, ""];
+  const more = button("", () => {
+    all = true;
+    draw();
+  });
+  let [timer, first, order, all] = [0, true, "", false];
   ui.defer(() => clearTimeout(timer));
 
   let queued = false;
@@ -68,8 +74,11 @@ function render({ model, el }) {
     if (input.getRootNode().activeElement !== input.input || input.input.value.trim() !== query.trim()) input.update({ value: query });
     chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(kinds[i] === kind)));
     const found = search(query, kind);
-    if (order !== found.join()) replace(list, found.map((key) => items.get(key)));
-    order = found.join();
+    const listed = found.filter((key, i) => all || i < MOST || key === chosen);
+    if (order !== listed.join()) replace(list, listed.map((key) => items.get(key)));
+    order = listed.join();
+    more.hidden = listed.length === found.length;
+    more.textContent = `Show ${found.length - listed.length} more`;
     for (const [key, item] of items) if (item.open !== (key === chosen)) item.open = key === chosen;
     count.textContent = found.length ? `${found.length} of ${SYMPTOMS.length}` : "Nothing matches. Try fewer words, or the first line of the message.";
     const words = describe(query, kind, chosen);
@@ -84,7 +93,7 @@ function render({ model, el }) {
   };
   for (const name of ["query", "kind", "chosen"]) ui.on(name, queue);
 
-  ui.lay({ stage: [h("div", { class: "sy-bar" }, input, toolbar("Kinds", chips)), count, list], drawer: link });
+  ui.lay({ stage: [h("div", { class: "sy-bar" }, input, toolbar("Kinds", chips)), count, list], bar: more, drawer: link });
   draw();
   return ui.cleanup;
 }

@@ -23,5 +23,5 @@ export const CSS = `
 .sy-code{display:flex;flex-wrap:wrap;gap:.5rem;align-items:flex-start}
 .sy-code>pre{flex:1 1 14rem;min-width:0;overflow-x:auto;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:6px;padding:.45rem .6rem;white-space:pre}
 .tbviz .sy-body a{color:var(--tb-accent);text-decoration:underline}
-.tbviz .sy-words{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+@container (max-width:560px){.sy-bar .tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;padding:4px}.sy-bar .tbviz-button{flex:none}.sy-item:not([open]) .sy-first{display:none}.sy-item:not([open]) .sy-kind{font-size:0}.sy-kind::after{font-size:12px}.sy-item>summary{align-items:center}}
 `;

@@ -52,7 +52,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([name, preset]) =>
     button(preset.label, () => {
       start(preset.set);
-      if (link.href(name)) history.replaceState(null, "", link.href(name));
     }),
   );
   const inputs = Object.fromEntries(
@@ -113,7 +112,7 @@ function render({ model, el }) {
     const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
     head.textContent = `Program ${one.program}, ${where.c}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)} along K`;
     const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
-    replace(told, head, h("div", { class: "ti-product" }, tables));
+    replace(told, h("div", { class: "ti-product" }, tables));
     const seen = traffic(now, step);
     replace(
       bytes,
@@ -143,7 +142,7 @@ function render({ model, el }) {
       ]),
     );
     const rows = lines(one.rows[chosen], one.last).map(([name, sum, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("span", { class: "ti-sum" }, sum), h("span", { class: "ti-value" }, `= ${value}`))));
-    replace(told, head, h("div", { class: "ti-scroll", tabindex: 0, role: "region", "aria-label": "All rows of the tile" }, table), rowsFor, h("table", { class: "ti-lines" }, h("tbody", {}, rows)));
+    replace(told, h("div", { class: "ti-scroll", tabindex: 0, role: "region", "aria-label": "All rows of the tile" }, table), rowsFor, h("table", { class: "ti-lines" }, h("tbody", {}, rows)));
     const seen = passes(now);
     replace(
       bytes,
@@ -193,11 +192,12 @@ function render({ model, el }) {
   ui.lay({
     stage: view.node,
     bar: player,
-    readout: [note, told],
+    readout: [head, note],
     drawer: [
+      told,
       h("div", { class: "ti-chips" }, h("p", { class: "ti-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "ti-sizes" }, Object.values(inputs), order, causal),
-    h("div", { class: "ti-bar" }, copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
+      h("div", { class: "ti-sizes" }, Object.values(inputs), order, causal),
+      h("div", { class: "ti-bar" }, copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
       bytes,
     ],
   });

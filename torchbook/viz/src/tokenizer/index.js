@@ -50,7 +50,6 @@ function render({ model, el }) {
   const chips = Object.entries(PRESETS).map(([key, preset]) =>
     button(preset.label, () => {
       begin({ text: preset.text });
-      if (link.href(key)) history.replaceState(null, "", link.href(key));
     }),
   );
   const id = uid();

@@ -139,7 +139,6 @@ function render({ model, el }) {
   const chips = data.views.map((view) =>
     button(view.label, () => {
       ui.set(ready(view));
-      if (link.href(view.key)) history.replaceState(null, "", link.href(view.key));
     }),
   );
   const now = () => ({ start: model.get("start"), end: model.get("end") });
