@@ -57,3 +57,16 @@ def test_lora_counts_what_it_trains() -> None:
 def test_lora_without_a_rank_is_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
         models.lora_layer(64, 64, 0)
+
+
+def test_a_hand_stands_where_the_tables_turn_it() -> None:
+    angles = torch.arange(4)[:, None] * torch.tensor([1.0, 0.25])
+    drawing = models.turns(angles.cos(), angles.sin(), [0, 1])
+    assert "channel 0 is turned by 1 radians" in drawing.words
+    assert "channel 1 is turned by 0.25 radians" in drawing.words
+    assert drawing.svg().count("<polygon") == 2 * 4
+
+
+def test_dials_without_tables_of_equal_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match="equal tables"):
+        models.turns(torch.ones(4, 2), torch.ones(3, 2), [0, 1])

@@ -67,3 +67,15 @@ def test_autograd_names_a_leaf_without_a_name_by_its_shape() -> None:
 def test_autograd_needs_a_record() -> None:
     with pytest.raises(ValueError, match="no grad_fn"):
         recipes.autograd(torch.ones(3), {})
+
+
+def test_a_call_passes_its_layers_in_order() -> None:
+    drawing = recipes.descent([("Python", "f(x)"), ("C++", "add"), ("C++", "loop")])
+    assert drawing.words == "From above: Python, f(x); C++, add; C++, loop."
+    assert drawing.svg().count("<polygon") == 2
+    assert drawing.svg().count(">C++<") == 1  # neighbours share the name of their layer
+
+
+def test_a_call_without_frames_is_refused() -> None:
+    with pytest.raises(ValueError, match="no frame"):
+        recipes.descent([])

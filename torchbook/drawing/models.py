@@ -1,12 +1,13 @@
-"""Drawings of transformers: where a block normalises, which heads share keys, what a mask hides, what LoRA trains."""
+"""Drawings of transformers: norms, shared heads, rotary positions, masks, and what LoRA trains."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
-from torchbook.drawing.canvas import LINE, Box, Drawing
+from torchbook.drawing.canvas import LINE, WIDTH, Box, Drawing
 
 _W = 120.0  # of a layer
 _H = 34.0
@@ -93,6 +94,46 @@ def head_sharing(queries: int, keys: int) -> Drawing:
         below = drawing.box(middle - 14, 100, f"k{k}\nv{k}", "kept", w=28, h=2 * LINE + 8)
         for box in mine:
             drawing.arrow((box.bottom[0], box.y + box.h), (below.top[0], below.y))
+    return drawing
+
+
+def turns(cos: Tensor, sin: Tensor, pairs: Sequence[int]) -> Drawing:
+    """How rotary positions turn pairs of channels: a dial for each pair, a hand for each position.
+
+    Args:
+        cos: (positions, channels) as the model has it.
+        sin: the same.
+        pairs: first channels of two or three pairs.
+
+    Raises:
+        ValueError: the tables differ in shape, or there are other numbers of pairs, or more than 8 positions.
+    """
+    if cos.shape != sin.shape or cos.dim() != 2 or len(pairs) not in (2, 3) or len(cos) > 8:
+        raise ValueError("two or three pairs of channels, at 8 positions at most, can be drawn from equal tables")
+    angle = torch.atan2(sin, cos)
+    drawing = Drawing(
+        "How far each position turns a pair",
+        "; ".join(
+            f"the pair of channel {pair} is turned by {float(angle[1, pair]):.3g} radians from one position to the next"
+            for pair in pairs
+        )
+        + ".",
+    )
+    r = WIDTH / len(pairs) / 2 - 24
+    for number, pair in enumerate(pairs):
+        x, y = (2 * number + 1) * WIDTH / len(pairs) / 2, r + 44
+        drawing.text(x, 0, f"channel {pair}:", "middle", bold=True)
+        drawing.text(x, 18, f"{float(angle[1, pair]):.2g} a token", "middle")
+        drawing.circle(x, y, r)
+        last = -1.0  # where the last label stands
+        for position in range(len(cos)):
+            c, s = float(cos[position, pair]), float(sin[position, pair])
+            drawing.arrow((x, y), (x + r * c, y - r * s), "read" if position else "kept")
+            way = position * float(angle[1, pair])
+            if way - last > 0.3:
+                last = way
+                drawing.text(x + (r + 11) * c, y - (r + 11) * s, str(position), "middle")
+    drawing.legend(0, 2 * r + 74, {"kept": "position 0", "read": "later positions"})
     return drawing
 
 

@@ -1,8 +1,8 @@
-"""Drawings of what torch says: tensors over their storage, and the graph that autograd recorded."""
+"""Drawings of what torch says: tensors over their storage, the graph that autograd recorded, a call's way down."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -76,6 +76,37 @@ def _places(x: Tensor) -> list[int]:
     if not x.dim():
         return [int(x.storage_offset())]
     return [p for row in x.unbind(0) for p in _places(row)]
+
+
+def descent(frames: Sequence[tuple[str, str]]) -> Drawing:
+    """A call's way down through the layers of a library, from its frames.
+
+    Args:
+        frames: from the outermost: which layer, and the function in it. Neighbours of one layer share its colour.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not frames:
+        raise ValueError("there is no frame to draw")
+    layers = list(dict.fromkeys(layer for layer, _ in frames))
+    colors = ["kept", "read", "write"]
+    drawing = Drawing(
+        f"The way of {frames[0][1]}",
+        "From above: " + "; ".join(f"{layer}, {name}" for layer, name in frames) + ".",
+    )
+    left = max(map(text_width, layers)) + 14
+    wide = WIDTH - 10 - left
+    before = None
+    for number, (layer, name) in enumerate(frames):
+        y = 44.0 * number
+        if number == 0 or layer != frames[number - 1][0]:
+            drawing.text(0, y + 14, layer)
+        box = drawing.box(left, y, name, colors[layers.index(layer) % 3], w=wide, h=28, mono=True)
+        if before is not None:
+            drawing.arrow(before, box)
+        before = box
+    return drawing
 
 
 def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:

@@ -1,0 +1,61 @@
+"""Drawings of schedules say who has what when."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from torchbook.drawing import schedules
+
+
+def test_what_is_whole_is_said_moment_by_moment() -> None:
+    drawing = schedules.whole_units([(0, [0, 1]), (1, [1]), (1, [1]), (0, [0])], units=2)
+    assert drawing.words == (
+        "forward of 0: 0, 1 whole; forward of 1: 1 whole; backward of 1: 1 whole; backward of 0: 0 whole."
+    )
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-1", "--viz-3")] == [4 + 1, 1 + 1]
+
+
+@pytest.mark.parametrize("moments", [[], [(2, [0])], [(0, [0, 3])], [(0, [0])] * 11])
+def test_recordings_that_cannot_be_drawn_are_refused(moments: list[tuple[int, list[int]]]) -> None:
+    with pytest.raises(ValueError, match="1 to 10 moments"):
+        schedules.whole_units(moments, units=2)
+
+
+@pytest.mark.parametrize(("ranks", "hidden"), [(2, 1), (4, 6), (6, 15)])
+def test_each_rank_meets_all_keys_and_the_mask_hides_half(ranks: int, hidden: int) -> None:
+    drawing = schedules.ring_turns(ranks)
+    pieces = re.findall(r">k(\d) v\1<", drawing.svg())
+    assert [sorted(pieces[rank::ranks]) for rank in range(ranks)] == [sorted(map(str, range(ranks)))] * ranks
+    assert f"{hidden} of {ranks * ranks} are not needed" in drawing.words
+
+
+def test_without_a_mask_nothing_is_hidden() -> None:
+    assert "stroke-dasharray" not in schedules.ring_turns(4, causal=False).svg()
+
+
+@pytest.mark.parametrize("ranks", [1, 7])
+def test_rings_that_cannot_be_read_are_refused(ranks: int) -> None:
+    with pytest.raises(ValueError, match="2 to 6"):
+        schedules.ring_turns(ranks)
+
+
+def test_micro_batches_shorten_the_wait() -> None:
+    drawing = schedules.pipeline_bubble(4, [1, 4])
+    assert drawing.words == (
+        "As a whole, a rank waits 75% of the time. Cut into 4 micro-batches, a rank waits 43% of the time."
+    )
+
+
+def test_a_batch_in_pieces_is_the_same_work() -> None:
+    svg = schedules.pipeline_bubble(2, [1, 4]).svg()
+    bars = [float(w) for w, h in re.findall(r'<rect [^>]*width="([\d.]+)" height="([\d.]+)"', svg) if h == "22"]
+    whole, pieces = bars[: 2 * 2], bars[2 * 2 :]
+    assert len(pieces) == 4 * len(whole)
+    assert sum(pieces) == pytest.approx(sum(whole), rel=1e-4)
+
+
+def test_no_rank_is_refused() -> None:
+    with pytest.raises(ValueError, match="positive"):
+        schedules.pipeline_bubble(0, [1])

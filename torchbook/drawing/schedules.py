@@ -1,0 +1,133 @@
+"""Drawings of who has what when, on several ranks: whole layers under FSDP, turns of a ring, a pipeline's bubble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
+
+
+def whole_units(moments: Sequence[tuple[int, Sequence[int]]], units: int) -> Drawing:
+    """Which units of a sharded model are whole while each of them computes, from a recording.
+
+    Args:
+        moments: in order, the unit that computes and all that are whole then.
+        units: their number; the second half of the moments is the backward.
+
+    Raises:
+        ValueError: a unit is unknown, or there are more moments than a phone shows.
+    """
+    if any(not 0 <= one < units for now, held in moments for one in (now, *held)) or not 1 <= len(moments) <= 10:
+        raise ValueError(f"units are 0 to {units - 1}, and 1 to 10 moments can be read on a phone")
+    forward = len(moments) // 2
+    said = [
+        f"{'forward' if number < forward else 'backward'} of {now}: {', '.join(map(str, held)) or 'none'} whole"
+        for number, (now, held) in enumerate(moments)
+    ]
+    drawing = Drawing("Which layers are whole when", "; ".join(said) + ".")
+    left, side = 64.0, min(38.0, (WIDTH - 84) / len(moments))
+
+    def role(unit: int, moment: int) -> str:
+        now, held = moments[moment]
+        return "read" if unit == now else "kept" if unit in held else "absent"
+
+    drawing.text(left, 0, "forward →")
+    drawing.text(left + side * forward, 0, "backward →")
+    for unit in range(units):
+        drawing.text(0, 14 + 30 * unit + 14, f"block {unit}")
+    drawing.grid(left, 14, [[""] * len(moments)] * units, role, cell=(side, 30))
+    drawing.legend(
+        0,
+        14 + 30 * units + 14,
+        {"read": "whole, computes", "kept": "whole, waits", "absent": "a shard only"},
+    )
+    return drawing
+
+
+def ring_turns(ranks: int, causal: bool = True) -> Drawing:
+    """Whose keys each rank has in each turn of ring attention, and which of them a causal mask makes useless.
+
+    Args:
+        ranks: as many as turns, 2 to 6.
+        causal: whether a token reads only what came before it.
+
+    Raises:
+        ValueError: there are fewer or more.
+    """
+    if not 2 <= ranks <= 6:
+        raise ValueError(f"{ranks} ranks: 2 to 6 can be read on a phone")
+    piece = [[(rank - turn) % ranks for rank in range(ranks)] for turn in range(ranks)]
+    idle = [(turn, rank) for turn in range(ranks) for rank in range(ranks) if causal and piece[turn][rank] > rank]
+    rows = [
+        f"turn {turn}: " + ", ".join(f"rank {r} has {p}" for r, p in enumerate(row)) for turn, row in enumerate(piece)
+    ]
+    drawing = Drawing(
+        f"Keys going round {ranks} ranks",
+        "; ".join(rows)
+        + (f". Under the causal mask {len(idle)} of {ranks * ranks} are not needed." if causal else "."),
+    )
+    left, side = 64.0, min(74.0, (WIDTH - 70) / ranks)
+    for rank in range(ranks):
+        drawing.text(left + side * (rank + 0.5), 0, f"rank {rank}", "middle")
+    for turn in range(ranks):
+        drawing.text(0, 14 + 54 * turn + 14, f"turn {turn}")
+
+    def role(turn: int, rank: int) -> str:
+        return "absent" if (turn, rank) in idle else "kept" if turn == 0 else "read"
+
+    above: list[Box] = []
+    for turn, row in enumerate(piece):
+
+        def look(_: int, rank: int, turn: int = turn) -> str:
+            return role(turn, rank)
+
+        texts = [f"k{p} v{p}" for p in row]
+        below = drawing.grid(left, 14 + 54 * turn, [texts], look, cell=(side, 30))[0]
+        for box, target in zip(above, below[1:], strict=False):
+            drawing.arrow((box.x + box.w / 2 + 10, box.y + box.h), (target.x + target.w / 2 - 10, target.y))
+        above = below
+    meanings = {"kept": "its own", "read": "from its left neighbour"}
+    drawing.legend(0, 54 * ranks + 6, meanings | ({"absent": "hidden by the mask"} if causal else {}))
+    return drawing
+
+
+def pipeline_bubble(ranks: int, batches: Sequence[int]) -> Drawing:
+    """A forward and a backward of twice its length through stages on several ranks, all forwards first (GPipe).
+
+    Args:
+        ranks: stages, one each.
+        batches: numbers of micro-batches, a drawing below the other, each of the same work in all.
+
+    Raises:
+        ValueError: a number is not positive.
+    """
+    if ranks < 1 or not batches or min(batches) < 1:
+        raise ValueError("ranks and micro-batches are positive")
+    idle = {m: (ranks - 1) / (m + ranks - 1) for m in batches}
+    drawing = Drawing(
+        f"A batch through {ranks} stages",
+        " ".join(
+            f"Cut into {m} micro-batches, a rank waits {share:.0%} of the time."
+            if m > 1
+            else f"As a whole, a rank waits {share:.0%} of the time."
+            for m, share in idle.items()
+        ),
+    )
+    longest = max(3 * (1 + (ranks - 1) / m) for m in batches)
+    y = 0.0
+    for m in batches:
+        unit = 1 / m  # of a micro-batch's forward
+        turn = (m + ranks - 1) * unit  # when the last forward ends
+        rows = {
+            f"rank {rank}": [
+                *(Part(unit, role="read", start=(rank + b) * unit) for b in range(m)),
+                *(Part(2 * unit, role="write", start=turn + 2 * unit * (ranks - 1 - rank + b)) for b in range(m)),
+            ]
+            for rank in range(ranks)
+        }
+        name = "one batch" if m == 1 else f"{m} micro-batches"
+        drawing.text(0, y, f"{name}: a rank waits {idle[m]:.0%} of the time", bold=True)
+        drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
+        y += 14 + 26 * ranks + 18
+    drawing.legend(0, y, {"read": "forward", "write": "backward, twice as long"})
+    return drawing
