@@ -57,8 +57,8 @@ def run_or_build(lines: int, calls: int) -> Drawing:
     drawing = Drawing(
         "Run at once, and built before it is run",
         f"A program of {lines} lines, called {calls} times. Run at once, each line of Python is followed by its "
-        "kernel, in every call. Built first, Python passes through the lines once and makes a graph; each call then runs "
-        "the kernels one after another, without Python.",
+        "kernel, in every call. Built first, Python passes through the lines once and makes a graph; each call then "
+        "runs the kernels one after another, without Python.",
     )
     both = lines * calls
     at_once = {
