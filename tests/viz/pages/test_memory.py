@@ -117,5 +117,6 @@ def test_presets_by_keyboard(show: Show) -> None:
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(MemoryBudget(preset="1b").words)
     page.keyboard.press("Tab")  # the drawer
+    page.keyboard.press("Tab")  # the presets in it
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "model"

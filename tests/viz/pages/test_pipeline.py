@@ -151,6 +151,7 @@ def test_diagnosis_by_keyboard(show: Show) -> None:
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(BottleneckTool(preset="disk").words)
     page.keyboard.press("Tab")  # the drawer
+    page.keyboard.press("Tab")  # the presets in it
     page.keyboard.press("Tab")
     assert "step on a batch" in page.evaluate("document.activeElement.labels[0].textContent")
 

@@ -54,7 +54,7 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 @media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}}
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
 @container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
-@media (max-width:480px){.tbviz{padding:.6rem;gap:.5rem}.tbviz-head{line-height:1.25}}
+@media (max-width:480px){.tbviz{padding:.45rem .6rem;gap:.3rem;line-height:1.38}.tbviz-bar{gap:.35rem .5rem}.tbviz-finding{font-size:1rem;line-height:1.25}}
 @media (pointer:coarse){.tbviz :is(.tbviz-button,select,input,summary){min-height:44px!important;min-width:44px}}
 @media print{.tbviz-bar,.tbviz-invitation,.tbviz-drawer{display:none}}
 @media (forced-colors:active){.tbviz-button[aria-pressed=true]{border-width:3px}}
@@ -182,7 +182,7 @@ while waiting or any(generated[i] < REQUESTS[i][1] for i in running):
         print({chr(65 + i): table[i] for i in running}, "held", held, "used", used)
 print("steps", step)
 `}function Ct(e,t,o,a){let[s,i]=[a*.3,a-2],[d,m]=[t+a/2,o+a/2],u=W("rect",{x:t+1,y:o+1,width:i,height:i,rx:1.5,class:`kv-${e}`});return e==="lost"?[u,W("path",{d:`M${d-s/1.2} ${m-s/1.2}l${1.67*s} ${1.67*s}m0 ${-1.67*s}l${-1.67*s} ${1.67*s}`,class:"kv-cross"})]:e==="read"?[u,W("circle",{cx:d,cy:m,r:a*.17,class:"kv-dot"})]:e==="kept"?[u,W("path",{d:`M${d-s} ${m}l${.7*s} ${.8*s}l${1.2*s} ${-1.6*s}`,class:"kv-tick"})]:u}var $o={lost:"computed, then thrown away",kept:"computed and kept",read:"read from the cache"},jt=()=>n("div",{class:"kv-key"},Object.entries($o).map(([e,t])=>n("span",{},W("svg",{width:15,height:15,"aria-hidden":"true"},Ct(e,0,0,15)),t)));function Wt({cached:e,pick:t}){let o=W("svg",{class:"kv-svg",role:"img"}),a=e?"With a cache":"Without a cache",s=n("div",{class:"kv-panel"},n("p",{class:"kv-title"},a),o);function i(d,m,u,f){let c=m+u-1,h=Math.max(9,Math.min(22,Math.floor(300/c))),[b,v]=[22,66],[y,p]=[b+c*h+3,v+u*h+3];for(let[V,E]of Object.entries({viewBox:`0 0 ${y} ${p}`,width:y,height:p}))o.setAttribute(V,E);o.setAttribute("aria-label",`${a}: a row for each of ${u} steps, a column for each of ${c} positions; the words below say what each holds`);let $=d.map((V,E)=>W("text",{transform:`translate(${b+(E+.5)*h+3.5} ${v-5}) rotate(-90)`,class:E<m?null:"quiet"},[...V.trim()].slice(0,8).join("")||"␣")),q=Array.from({length:u},(V,E)=>{let B=v+E*h,ne=Array.from({length:m+E},(C,H)=>Ct(E>f?"later":e?E===0||H===m+E-1?"kept":"read":"lost",b+H*h,B,h)),z=W("rect",{x:0,y:B,width:y,height:h,fill:"transparent",onclick:()=>t(E)});return W("g",{},W("text",{x:b-5,y:B+h/2+4,"text-anchor":"end",class:E===f?"on":"quiet"},E+1),ne,E===f&&W("rect",{x:b-1,y:B-.5,width:(m+E)*h+2,height:h+1,rx:2,class:"kv-row"}),z)});L(o,$,q)}return{node:s,draw:i}}function Gt(){let e=n("ol",{class:"kv-pool","aria-label":"Pages of the pool"}),t=(s,i)=>n("span",{},n("i",{class:`kv-sample ${s}`}),i),o=n("div",{class:"kv-key"},t("used","position in use"),t("spare","held, unused"),t("free","free page"));function a({page:s,capacity:i},d,m){let u=h=>new Map((h?.running??[]).flatMap(b=>b.pages.map((v,y)=>[v,[b,y]]))),[f,c]=[u(d),u(m)];L(e,Array.from({length:i},(h,b)=>{let[v,y]=f.get(b)??[],p=v?Math.min(s,v.positions-y*s):0,$=v&&c.get(b)?.[0].request!==v.request,q=v?`page ${b}: ${F(v.request)}, ${p} of ${s}${$?", new in this step":""}`:`page ${b}: free`,V=Array.from({length:s},(E,B)=>n("i",{class:v?B<p?"used":"spare":null}));return n("li",{class:`${v?"":"free"}${$?" fresh":""}`.trim()||null,title:q},n("span",{class:"kv-top"},n("span",{},b),v?n("b",{},F(v.request)):"free"),n("span",{class:"kv-slots","aria-hidden":"true"},V))}))}return{node:n("div",{class:"kv"},e,o),draw:a}}var Rt='ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace',Vt="repeating-linear-gradient(135deg,var(--tb-warm) 0 1.5px,var(--tb-warm-soft) 1.5px 4.5px)",Ft=`
-.kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
+.kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.45rem}
 .tbviz .kv-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .kv-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .kv-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
@@ -198,13 +198,13 @@ print("steps", step)
 .kv-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
 .kv-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 4.6rem}
 .kv-player output{white-space:nowrap}
-.kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .7rem;display:flex;flex-direction:column;gap:.4rem;min-width:0}
 .tbviz .kv-head{font-weight:600}
 .kv-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:540px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
 .kv-panel{min-width:0}
 .tbviz .kv-svg{display:block;max-width:100%;height:auto}
-.kv-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
+.kv-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg)}
 .kv-svg .quiet{fill:var(--tb-muted)}
 .kv-svg .on{font-weight:700}
 .kv-lost{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:1}

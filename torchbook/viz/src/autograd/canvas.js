@@ -6,7 +6,7 @@ import { curve, layout, neighbour } from "./layout.js";
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const MOST = 2.5;
 const STRIP = 40; // kept free for the zoom buttons
-const READABLE = 0.8; // below this the text in the boxes is too small; the canvas then follows what happens instead
+const READABLE = 0.93; // below this the text in the boxes is too small; the canvas then follows what happens instead
 
 export const CANVAS = `
 .tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y}
@@ -22,7 +22,7 @@ export const CANVAS = `
 .tbgraph-ring{fill:none;stroke:none;stroke-width:3}
 .tbgraph-node:focus-visible .tbgraph-ring{stroke:var(--tb-accent)}
 .tbgraph-node[aria-pressed=true] .tbgraph-box{stroke-width:3.2}
-.tbgraph-label{font-size:12px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--tb-warm);paint-order:stroke;
+.tbgraph-label{font-size:13px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--tb-warm);paint-order:stroke;
 stroke:var(--tb-fill);stroke-width:4px;stroke-linejoin:round;text-anchor:start;pointer-events:none;font-weight:600}
 .tbgraph-above{text-anchor:middle}
 @media (forced-colors:active){.tbgraph-edge{stroke:CanvasText}}

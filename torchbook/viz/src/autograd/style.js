@@ -32,7 +32,7 @@ export const STYLE = `${CANVAS}
 .tbag-key svg{display:inline-block;vertical-align:-4px;margin-right:.3rem}
 .tbag-box-dash .tbgraph-box{stroke-dasharray:5 4;stroke:var(--tb-edge)}
 .tbag-box-dash text{fill:var(--tb-muted)}
-.tbgraph-node .tbag-two{font-size:12px}
+.tbgraph-node .tbag-two{font-size:13px}
 .tbag-box-leaf .tbgraph-box{fill:var(--tb-good-soft)}
 .tbag-box-sent .tbgraph-box{fill:var(--tb-warm-soft);stroke:var(--tb-warm)}
 .tbag-box-sent .tbag-two{fill:var(--tb-warm)}
@@ -41,7 +41,7 @@ export const STYLE = `${CANVAS}
 .tbag-box-gone .tbgraph-box{stroke-dasharray:1.5 4;stroke-linecap:round;fill:none;stroke:var(--tb-edge)}
 .tbag-box-gone text{fill:var(--tb-muted)}
 .tbag-badge rect{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:1}
-.tbgraph-node .tbag-badge text{fill:var(--tb-violet);font-size:12px;font-weight:600}
+.tbgraph-node .tbag-badge text{fill:var(--tb-violet);font-size:13px;font-weight:600}
 .tbag-badge[data-freed] rect{fill:var(--tb-bg);stroke-dasharray:2 2}
 .tbgraph-node .tbag-badge[data-freed] text{text-decoration:line-through;font-weight:400}
 .tbgraph-node .tbag-mark{fill:var(--tb-accent);font-size:14px;font-weight:700}

@@ -170,8 +170,7 @@ export function numberLine(on) {
     const counts = names.map((name) => `${name} ${within(FORMATS[name], frame).count}`).join(", ");
     picture.setAttribute("aria-label", `Number line from ${ends}. Numbers of each format on it: ${counts}.`);
     told.textContent =
-      `Shown: ${ends}. The dashed line is the number, a dot what a format makes of it; ` +
-      `all that lies in the shaded stretch becomes the same ${of.name}.`;
+      `${ends}. Dashed: the number; a dot: what a format makes of it; shaded: all that becomes the same ${of.name}.`;
   }
 
   function draw(now = drawn) {

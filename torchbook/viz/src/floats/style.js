@@ -3,7 +3,7 @@
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.fx{display:flex;flex-direction:column;gap:.9rem}
+.fx{display:flex;flex-direction:column;gap:.4rem}
 .fx-sign{--hue:var(--tb-violet);--hue-soft:var(--tb-violet-soft)}
 .fx-exponent{--hue:var(--tb-warm);--hue-soft:var(--tb-warm-soft)}
 .fx-fraction{--hue:var(--tb-accent);--hue-soft:var(--tb-accent-soft)}
@@ -17,9 +17,9 @@ export const CSS = `
 .fx-bar select{font-family:${MONO}}
 .fx-bar input[type=text]{font-family:${MONO};width:14.5rem}
 .fx-bar .tbviz-toolbar .tbviz-button{font-size:max(12px,.84em);min-height:1.75rem;padding:.15rem .55rem}
-.fx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.65rem .75rem;display:flex;flex-direction:column;gap:.55rem;min-width:0}
+.fx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .75rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
 @container (max-width:519px){.fx-bar>.tbviz-field:has(input){flex:1 1 8rem}.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-bar .tbviz-toolbar .tbviz-button{padding:.15rem .4rem}.fx-box{padding:.55rem .6rem}}
-.fx-value-box{border:0;padding:0;gap:.8rem}
+.fx-value-box{border:0;padding:0;gap:.6rem}
 .fx-bits{display:flex;flex-wrap:wrap;gap:.7rem .75rem;align-items:flex-start}
 .fx-field{min-width:0;max-width:100%;display:flex;flex-direction:column;gap:.2rem}
 .tbviz .fx-head{font-size:max(12px,.82em);font-weight:650;color:var(--hue);line-height:1.3}
@@ -35,7 +35,7 @@ export const CSS = `
 @container (min-width:520px){.fx-bits[data-width="16"] .fx-bit,.fx-bits[data-width="8"] .fx-bit{width:1.75rem;height:2.3rem}}
 .tbviz .fx-meaning{font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-fg);overflow-wrap:anywhere;line-height:1.4}
 .fx-sign .fx-meaning{white-space:nowrap}
-.tbviz .fx-formula{font-family:${MONO};font-size:max(12px,.98em);line-height:1.7;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
+.tbviz .fx-formula{font-family:${MONO};font-size:max(12px,.98em);line-height:1.5;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
 .fx-formula>[class^=fx-]{font-weight:600}
 .fx-formula>span:not(.fx-equals):not(.fx-whole){color:var(--hue)}
 .fx-formula .fx-equals{font-weight:400;color:var(--tb-fg)}

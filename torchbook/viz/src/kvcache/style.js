@@ -4,7 +4,7 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 const HATCH = "repeating-linear-gradient(135deg,var(--tb-warm) 0 1.5px,var(--tb-warm-soft) 1.5px 4.5px)";
 
 export const CSS = `
-.kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
+.kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.45rem}
 .tbviz .kv-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .kv-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .kv-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
@@ -20,13 +20,13 @@ export const CSS = `
 .kv-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
 .kv-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 4.6rem}
 .kv-player output{white-space:nowrap}
-.kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .7rem;display:flex;flex-direction:column;gap:.4rem;min-width:0}
 .tbviz .kv-head{font-weight:600}
 .kv-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:540px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
 .kv-panel{min-width:0}
 .tbviz .kv-svg{display:block;max-width:100%;height:auto}
-.kv-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
+.kv-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg)}
 .kv-svg .quiet{fill:var(--tb-muted)}
 .kv-svg .on{font-weight:700}
 .kv-lost{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:1}

@@ -27,6 +27,7 @@ const STYLE = `${CANVAS}
 .tbpg-row .tbviz-slider>label{font-family:ui-monospace,Menlo,Consolas,monospace;font-weight:600}
 .tbpg-row input[type=number]{width:6.4rem}
 .tbpg-grad-cell{color:var(--tb-warm);font-weight:600}
+@container (max-width:480px){.tbpg-row:not(:first-child) small{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:620px){.tbpg-row{grid-template-columns:minmax(0,1fr) auto}.tbpg-row .tbpg-cells{grid-column:1/-1}}
 .tbpg-cells{display:contents}
 @container (max-width:620px){.tbpg-cells{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.4rem;grid-column:1/-1}}

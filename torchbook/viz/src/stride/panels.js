@@ -135,6 +135,7 @@ export function logicalGrid(on) {
       },
       body,
     );
+    node.classList.toggle("dense", cells.size > 48);
     replace(node, h("p", { class: "sx-head" }, "Logical elements: ", caption()), grid);
   }
 
@@ -244,6 +245,7 @@ export function memory(on) {
     slots = [];
     lines = [];
     const count = state.storage.length;
+    const dense = count > 4 * perLine; // then a line's places are counted from its number, to fit on a screen
     for (let first = 0; first < count; first += perLine) {
       const places = Array.from({ length: Math.min(perLine, count - first) }, (_, i) => first + i);
       const many = count > perLine;
@@ -251,13 +253,13 @@ export function memory(on) {
         h(
           "div",
           { class: "sx-line", role: "row" },
-          many ? h("span", { class: "sx-cap", "aria-hidden": "true" }, `cache line ${lines.length}`) : null,
+          many ? h("span", { class: "sx-cap", "aria-hidden": "true" }, `${dense ? "" : "cache "}line ${lines.length}`) : null,
           places.map((place) => slot(state, place, shared.get(place) ?? [])),
         ),
       );
     }
     const body = lines.length
-      ? h("div", { class: "sx-memory", role: "grid", "aria-label": "Storage" }, lines)
+      ? h("div", { class: `sx-memory${dense ? " dense" : ""}${count > perLine ? " many" : ""}`, role: "grid", "aria-label": "Storage" }, lines)
       : h("p", { class: "sx-cap" }, "An empty storage.");
     const unread = count - shared.size;
     const notes = [
