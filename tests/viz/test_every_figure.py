@@ -33,7 +33,8 @@ STATES = """(toolbar) => {
     : control.matches('[type=checkbox], [type=radio]') ? String(control.checked) : control.value;
   return [...document.querySelectorAll('figure.viz-mount')].map((figure) => ({
     words: (figure.querySelector('.tbviz-words') ?? {}).textContent,
-    pressed: [...figure.querySelectorAll(`[role=toolbar][aria-label="${toolbar}"] [aria-pressed=true]`)]
+    pressed: [...figure.querySelectorAll(
+      `[role=toolbar]:is([aria-label="${toolbar}"], [aria-label="More presets"]) [aria-pressed=true]`)]
       .map((button) => button.textContent.trim()),
     fields: [...figure.querySelectorAll('.tbviz :is(button, input, select, textarea)')]
       .filter((control) => !control.closest('[hidden]'))

@@ -41,7 +41,7 @@ export const CSS = `
 .st-key .st-limit{width:2px;background:var(--tb-fg);margin:0 .55rem 0 .4rem}
 .tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}
 .tbviz .sc details>summary,.tbviz summary{cursor:pointer;min-height:1.6rem}
-@container (max-width:560px){.tbviz .tbviz-row{grid-template:"name speed" auto "bar size" auto/minmax(0,1fr) auto}}
+@container (max-width:560px){.st-name,.st-speed,.st-part{white-space:normal}.tbviz .tbviz-row{grid-template:"name speed" auto "bar size" auto/minmax(0,1fr) auto}}
 @container (max-width:639px){
 .tbviz .st-walk li{grid-template-columns:1.6rem minmax(0,1fr)}
 .st-walk li::before{grid-row:1/4}
