@@ -127,7 +127,7 @@ def test_where_has_three_operands(show: Show) -> None:
 
 def test_memory_that_is_not_made(show: Show) -> None:
     page = show(BroadcastExplorer(preset="mask"))
-    lines = ["c6 bytes, 30 not copied", "a144 bytes", "b4 bytes, 140 not copied", "result144 bytes new"]
+    lines = ["c4 bytes, 4 not copied", "a32 bytes", "b4 bytes, 28 not copied", "result32 bytes new"]
     expect(page.locator(".bx-mem")).to_have_text(lines)
 
 
