@@ -47,6 +47,8 @@ def test_internal_links_and_anchors_exist(site: Site) -> None:
             path = Path(file)
             if not path.is_relative_to(site.folder.resolve()) or not site.file(_name(site, path)).is_file():
                 broken.append(f"{page}: {written}")
+            elif anchor.startswith("tbviz-"):
+                continue  # the state of a figure; `has_links_that_set_its_figures` follows it
             elif anchor and path.suffix == ".html" and anchor not in _anchors(site, path):
                 broken.append(f"{page}: {written} (no such anchor)")
     assert not broken

@@ -4,7 +4,7 @@
 const dense = (of) => `${of}{gap:.25rem}
 ${of} .sx-line{gap:2px;grid-template-columns:2.9rem repeat(8,minmax(1.5rem,2.6rem))}
 ${of} .sx-line .sx-cap{grid-column:1;grid-row:1/span 2;align-self:start}
-${of} .sx-line .sx-cell{min-height:1.35rem;border-radius:3px}
+${of} .sx-line .sx-cell{min-height:1.5rem;border-radius:3px}
 ${of} small{display:none}
 ${of} .start .sx-cell::before{content:"▲";position:absolute;bottom:-.7em;font-size:12px;z-index:1}`;
 
@@ -61,13 +61,13 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-line .sx-cap{grid-column:1/-1;margin:0}
 .sx-line .sx-cell{min-width:1.5rem;min-height:1.95rem;padding:0}
 ${dense(".sx-memory.dense")}
-.sx-grid.dense .sx-cell{min-height:1.55rem}
+.sx-grid.dense .sx-cell{min-height:1.6rem}
 .sx-slot{display:flex;flex-direction:column;align-items:stretch}
 .sx-slot small{font-size:max(12px,.68em);line-height:1.35;text-align:center;color:var(--tb-muted);font-variant-numeric:tabular-nums}
 .sx-slot.start small{color:var(--tb-fg);font-weight:700}
 .sx-slot.start small::before{content:"▲"}
 .sx-times{position:absolute;top:-.5em;right:-.3em;font-size:max(12px,.68em);font-weight:700;line-height:1.1;background:var(--tb-fg);color:var(--tb-bg);border-radius:6px;padding:1px 3px;z-index:1}
-@container (max-width:480px){${dense(".sx-memory.many")}.sx-facts{flex-wrap:nowrap;overflow-x:auto}.sx-facts>div{flex:none}.sx-sum{min-height:0}}
+@container (max-width:480px){${dense(".sx-memory.many")}.sx-sum{min-height:0}}
 @container (min-width:600px){.sx-memory.dense .sx-line{grid-template-columns:2.9rem repeat(16,minmax(1.4rem,2.6rem))}.sx-line{grid-template-columns:repeat(16,minmax(1.5rem,2.6rem))}}
 .sx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem 1.4rem;align-items:start}
 @container (min-width:980px){.sx-main{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr)}}
