@@ -72,7 +72,8 @@ class Ledger:
 # Tests that are kept.
 
 _WHOLE = ""  # the name of the site's own folder, below it
-_ROOMS = ("torchbook", "torchbook_press")  # what a test may lean on besides the site
+# What a test may lean on besides the site: the packages of the repository.
+_ROOMS = tuple(sorted(path.parent.name for path in _REPOSITORY.glob("torchbook*/__init__.py")))
 _EXERCISES = "exercises"  # which a test that leans on a room knows by name, and those that it looks into
 _NO_SOURCES = {"_build", "tests", "node_modules", "__pycache__"}  # and what begins with a dot
 # Fixtures that outlive a test, and that read nothing of the site, or note it. What another one reads for the first test
