@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,14 @@ def _sha(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
-def observed(names: Iterable[str], since: float | None = None) -> dict[str, str]:
+def observed(
+    names: Iterable[str], since: float | None = None, now: Callable[[str], str] = reads.now
+) -> dict[str, str]:
     """What the parts that a run has noted are now.
 
     Args:
         names: of the parts.
+        now: says what a part is; one that remembers serves who asks for many runs at once.
         since: when the run began, for parts that it has just read; what was written after that may be other than what
             it read, and holds no longer.
 
@@ -74,7 +77,7 @@ def observed(names: Iterable[str], since: float | None = None) -> dict[str, str]
         ChapterError: the exercises cannot be read.
     """
     try:
-        return {name: _during(name, since) or reads.now(name) for name in names}
+        return {name: _during(name, since) or now(name) for name in names}
     except ExerciseError as error:
         raise ChapterError(str(error)) from None
 
@@ -88,15 +91,18 @@ def run_key(parts: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(dict(parts), sort_keys=True).encode()).hexdigest()
 
 
-def changed(run: Mapping[str, Any], declared_parts: Mapping[str, str]) -> tuple[str, ...]:
+def changed(
+    run: Mapping[str, Any], declared_parts: Mapping[str, str], now: Callable[[str], str] = reads.now
+) -> tuple[str, ...]:
     """The parts in which a run is not what it would be now; ("run",) where there was none.
 
     Args:
         run: metadata of a run.
         declared_parts: those of the chapter, as it is now.
+        now: as for `observed`.
     """
     if not {"declared", "observed"} <= run.keys():
         return ("run",)
     before = {**run["declared"], **run["observed"]}
-    now = {**declared_parts, **observed(run["observed"])}
+    now = {**declared_parts, **observed(run["observed"], now=now)}
     return tuple(name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name))

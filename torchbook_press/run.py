@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import evidence, seal
+from torchbook_press import evidence, reads, seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
@@ -113,12 +114,13 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     store = Store.default()
     declared_parts = {c.docname: declared(c, options.parameters, options.lane) for c in chapters}
     runs = {c.docname: run_metadata(c) for c in chapters}
+    now = cache(reads.now)  # many chapters read the same files
     stale = []
     for chapter in chapters:
         parts_now = declared_parts[chapter.docname]
         if (
             not options.force
-            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since)
+            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since, now)
             and not (options.strict and unheld(chapter))
         ):
             report.kept.append(chapter.docname)
@@ -159,9 +161,14 @@ class Parts:
     observed: Mapping[str, str]
 
 
-def up_to_date(run: Mapping[str, Any], declared_parts: Mapping[str, str], fresh_since: float = 0.0) -> bool:
+def up_to_date(
+    run: Mapping[str, Any],
+    declared_parts: Mapping[str, str],
+    fresh_since: float = 0.0,
+    now: Callable[[str], str] = reads.now,
+) -> bool:
     """Whether a run, as its metadata say, is one of the chapter as it is now, and not from before a time."""
-    return float(run.get("at", 0)) >= fresh_since and not changed(run, declared_parts)
+    return float(run.get("at", 0)) >= fresh_since and not changed(run, declared_parts, now)
 
 
 def _shares(chapter: Chapter) -> bool:

@@ -1,10 +1,12 @@
 """What the press says of a malformed chapter: file, line and remedy."""
 
 import re
+from collections.abc import Iterable
 
 import pytest
 from nbformat import NotebookNode
 
+from torchbook_press import varying
 from torchbook_press.chapters import Chapter, ChapterError, chapters, pages
 
 from .conftest import Book, cell
@@ -162,3 +164,42 @@ def test_a_text_that_is_no_chapter_is_complained_of_each_time(book: Book, parsed
     for _ in range(2):
         assert "the parameters cell must set SEED" in complaint(book)
     assert len(parsed) == 2
+
+
+# Code none of whose cells shows what is another in each run is looked at once, whatever the prose around it.
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The code that is looked at from now on."""
+    looks: list[list[str]] = []
+    shown = varying.shown
+
+    def noted(sources: Iterable[str]) -> list[set[str]]:
+        looks.append(list(sources))
+        return shown(looks[-1])
+
+    monkeypatch.setattr(varying, "shown", noted)
+    return looks
+
+
+def test_other_prose_is_no_reason_to_look_at_the_code(book: Book, looked_at: list[list[str]]) -> None:
+    for prose in ("Prose.", "Other prose."):
+        book.chapter("one", prose, cell("1 + 1"))
+        read(book)
+    assert len(looked_at) == 1
+
+
+@pytest.mark.parametrize("another", [cell("1 + 2"), cell("1 + 1", "varies")], ids=["code", "tag"])
+def test_another_code_or_tag_is_looked_at(book: Book, looked_at: list[list[str]], another: str) -> None:
+    for code in (cell("1 + 1"), another):
+        book.chapter("one", code)
+        read(book)
+    assert len(looked_at) == 2
+
+
+def test_code_that_is_refused_is_refused_each_time(book: Book, looked_at: list[list[str]]) -> None:
+    for prose in ("Prose.", "Other prose."):
+        book.chapter("one", prose, cell("import time\ntime.time()"))
+        assert "time.time()" in complaint(book)
+    assert len(looked_at) == 2

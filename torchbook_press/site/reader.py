@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from torchbook_press import bundles, errors, evidence, seal
+from torchbook_press import bundles, errors, evidence, reads, seal
 from torchbook_press.chapters import Chapter, ChapterError
 from torchbook_press.key import changed, declared
 from torchbook_press.normal import WIDGET_STATE, own_cells
@@ -91,16 +92,16 @@ def read(text: str) -> NotebookNode:
     return merge(nb, executed, warn, recordings, rooms.of_page(Path(app.srcdir), docname))
 
 
-def _changed(chapter: Chapter) -> tuple[str, ...]:
+def _changed(chapter: Chapter, now: Callable[[str], str] = reads.now) -> tuple[str, ...]:
     """The parts of a chapter's run key that are not what they were when it ran, under the parameters that it had.
 
-    Of its code `merge` says at which cell it is another.
+    Of its code `merge` says at which cell it is another. `now` says what a part is, as for `torchbook_press.key.observed`.
     """
     run = run_metadata(chapter)
     if not run:
         return ()
     try:
-        parts = changed(run, declared(chapter, run["parameters"], run["lane"]))
+        parts = changed(run, declared(chapter, run["parameters"], run["lane"]), now)
         return tuple(part for part in parts if part != "cells")
     except ChapterError:
         return ()  # said elsewhere
@@ -109,7 +110,8 @@ def _changed(chapter: Chapter) -> tuple[str, ...]:
 def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
     """Pages whose outputs are stale: they are read again, and say so, though no file of theirs changed."""
     pages = (Chapter(Path(app.srcdir), docname) for docname in env.all_docs)
-    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page)]
+    now = cache(reads.now)
+    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page, now)]
 
 
 def _number(nb: NotebookNode) -> None:
