@@ -63,13 +63,13 @@ def _sha(value: object) -> str:
 
 
 def observed(
-    names: Iterable[str], since: float | None = None, now: Callable[[str], str] = reads.now
+    names: Iterable[str], since: float | None = None, state_of: Callable[[str], str] = reads.now
 ) -> dict[str, str]:
     """What the parts that a run has noted are now.
 
     Args:
         names: of the parts.
-        now: says what a part is; one that remembers serves who asks for many runs at once.
+        state_of: says what a part is now; one that remembers serves who asks for many runs at once.
         since: when the run began, for parts that it has just read; what was written after that may be other than what
             it read, and holds no longer.
 
@@ -77,7 +77,7 @@ def observed(
         ChapterError: the exercises cannot be read.
     """
     try:
-        return {name: _during(name, since) or now(name) for name in names}
+        return {name: _during(name, since) or state_of(name) for name in names}
     except ExerciseError as error:
         raise ChapterError(str(error)) from None
 
@@ -92,17 +92,17 @@ def run_key(parts: Mapping[str, str]) -> str:
 
 
 def changed(
-    run: Mapping[str, Any], declared_parts: Mapping[str, str], now: Callable[[str], str] = reads.now
+    run: Mapping[str, Any], declared_parts: Mapping[str, str], state_of: Callable[[str], str] = reads.now
 ) -> tuple[str, ...]:
     """The parts in which a run is not what it would be now; ("run",) where there was none.
 
     Args:
         run: metadata of a run.
         declared_parts: those of the chapter, as it is now.
-        now: as for `observed`.
+        state_of: as for `observed`.
     """
     if not {"declared", "observed"} <= run.keys():
         return ("run",)
     before = {**run["declared"], **run["observed"]}
-    now = {**declared_parts, **observed(run["observed"], now=now)}
+    now = {**declared_parts, **observed(run["observed"], state_of=state_of)}
     return tuple(name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name))

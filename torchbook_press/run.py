@@ -114,13 +114,13 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     store = Store.default()
     declared_parts = {c.docname: declared(c, options.parameters, options.lane) for c in chapters}
     runs = {c.docname: run_metadata(c) for c in chapters}
-    now = cache(reads.now)  # many chapters read the same files
+    state_of = cache(reads.now)  # many chapters read the same files
     stale = []
     for chapter in chapters:
         parts_now = declared_parts[chapter.docname]
         if (
             not options.force
-            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since, now)
+            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since, state_of)
             and not (options.strict and unheld(chapter))
         ):
             report.kept.append(chapter.docname)
@@ -165,10 +165,10 @@ def up_to_date(
     run: Mapping[str, Any],
     declared_parts: Mapping[str, str],
     fresh_since: float = 0.0,
-    now: Callable[[str], str] = reads.now,
+    state_of: Callable[[str], str] = reads.now,
 ) -> bool:
     """Whether a run, as its metadata say, is one of the chapter as it is now, and not from before a time."""
-    return float(run.get("at", 0)) >= fresh_since and not changed(run, declared_parts, now)
+    return float(run.get("at", 0)) >= fresh_since and not changed(run, declared_parts, state_of)
 
 
 def _shares(chapter: Chapter) -> bool:

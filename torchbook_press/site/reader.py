@@ -92,16 +92,16 @@ def read(text: str) -> NotebookNode:
     return merge(nb, executed, warn, recordings, rooms.of_page(Path(app.srcdir), docname))
 
 
-def _changed(chapter: Chapter, now: Callable[[str], str] = reads.now) -> tuple[str, ...]:
+def _changed(chapter: Chapter, state_of: Callable[[str], str] = reads.now) -> tuple[str, ...]:
     """The parts of a chapter's run key that are not what they were when it ran, under the parameters that it had.
 
-    Of its code `merge` says at which cell it is another. `now` says what a part is, as for `torchbook_press.key.observed`.
+    Of its code `merge` says at which cell it is another. `state_of` is as for `torchbook_press.key.observed`.
     """
     run = run_metadata(chapter)
     if not run:
         return ()
     try:
-        parts = changed(run, declared(chapter, run["parameters"], run["lane"]), now)
+        parts = changed(run, declared(chapter, run["parameters"], run["lane"]), state_of)
         return tuple(part for part in parts if part != "cells")
     except ChapterError:
         return ()  # said elsewhere
@@ -110,8 +110,8 @@ def _changed(chapter: Chapter, now: Callable[[str], str] = reads.now) -> tuple[s
 def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
     """Pages whose outputs are stale: they are read again, and say so, though no file of theirs changed."""
     pages = (Chapter(Path(app.srcdir), docname) for docname in env.all_docs)
-    now = cache(reads.now)
-    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page, now)]
+    state_of = cache(reads.now)
+    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page, state_of)]
 
 
 def _number(nb: NotebookNode) -> None:
