@@ -21,7 +21,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import evidence, reads, seal
+from torchbook_press import evidence, orphans, reads, seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
@@ -232,7 +232,8 @@ def _backend(options: Options) -> Iterator[None]:
     import joblib
 
     if options.backend != "dask":
-        with joblib.parallel_config(backend=options.backend):
+        processes = {"initializer": orphans.end_with, "initargs": (os.getpid(),)} if options.backend == "loky" else {}
+        with joblib.parallel_config(backend=options.backend, **processes):
             yield
         return
     from distributed import Client

@@ -10,12 +10,14 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import joblib
 import nbformat
+import psutil
 import pytest
 from rich.console import Console
 
@@ -159,6 +161,22 @@ def test_a_killed_run_resumes(book: Book, tmp_path_factory: pytest.TempPathFacto
     assert process.wait(timeout=120) == -signal.SIGKILL
     resumed = run(book)
     assert (resumed.kept, list(resumed.ran), resumed.failed) == (["book/one"], ["book/two"], [])
+
+
+def test_a_killed_press_leaves_no_worker(book: Book) -> None:
+    """Its workers would wait for ever to hand over what nobody reads."""
+    book.chapter("one", cell("import time\ntime.sleep(90)"), minutes=2)
+    command = [sys.executable, "-m", "torchbook", "run", "--jobs", "2", "--root", str(book.root)]
+    process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    family: list[psutil.Process] = []
+    while not any("ipykernel_launcher" in " ".join(child.cmdline()) for child in family):
+        assert time.monotonic() < deadline, "no kernel was started within a minute"
+        time.sleep(0.2)
+        family = process.children(recursive=True)
+    process.kill()
+    process.wait(timeout=10)
+    assert [" ".join(child.cmdline()) for child in psutil.wait_procs(family, timeout=30)[1]] == []
 
 
 def test_parts_of_files_are_never_left(book: Book) -> None:
