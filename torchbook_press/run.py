@@ -20,7 +20,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import evidence, seal
+from torchbook_press import box, evidence, seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
@@ -136,11 +136,21 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     if not stale:
         return report
     by_name = {c.docname: c for c in stale}
+    said: set[str] = set()
+
+    def say(unboxed: str) -> None:
+        if unboxed and unboxed not in said:
+            said.add(unboxed)
+            console.print(f"note: {box.UNHELD}: {unboxed}", style="yellow", highlight=False, soft_wrap=True)
+
+    if options.backend != "dask":  # whose workers may be other machines
+        say(box.why_not())
     with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
         jobs = [job_of(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
         with _progress(jobs, console) as finished:
             for outcome in _outcomes(jobs, options):
                 chapter = by_name[outcome.docname]
+                say(outcome.unboxed)
                 parts = Parts(declared_parts[outcome.docname], observed(outcome.reads, started))
                 _keep(chapter, outcome, parts, options, report)
                 if outcome.docname in report.ran and _shares(chapter) and not unheld(chapter):
