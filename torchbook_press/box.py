@@ -3,9 +3,9 @@
 In the box all of this machine's files are there, under their own names, and can be read; written are only the kernel's
 own folder, a /tmp, a /run and a /dev/shm of its own, in memory. Its processes are a namespace of their own: they end
 with the kernel, and with the press. There is no network but its own loopback, unless the contract says
-`needs: [network]`. GPUs are as they are outside. Who started it, it runs as, without any privilege of root.
+`needs: [network]`. GPUs are as they are outside. It runs as who started it, without root's privileges.
 
-Where no box is to be had, only Python's own events are watched, see `world`; `UNHELD` says what is then left open.
+Where no box is to be had, only Python's own events are watched, see `world`; `note` says what is then left open.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from pathlib import Path
 from torchbook import bubblewrap
 from torchbook_press.world import INHERITED, World
 
-UNHELD = (
+_UNHELD = (
     "no box is around chapters here, so that programs that are no Python, and C++ in a cell, write and connect where "
     "this user may, and a process that clears its environment is neither counted nor ended"
 )
+# What is left to root: reading what others alone may read, and namespaces of its own in the box, as p07 makes, for which
+# other users need nothing.
+_ROOT_S = ("CAP_DAC_OVERRIDE", "CAP_SETFCAP")
 # What the box has of its own, empty. Sockets of this machine's services lie in /run.
 _OWN = ("/tmp", "/run")
 _DEVICES = ("nvidia*", "dri", "kfd", "dxg", "accel*", "infiniband")  # GPUs, and what joins them
@@ -49,6 +52,11 @@ def why_not() -> str:
     return bubblewrap.remedy(done.stderr.strip()) if done.returncode else ""
 
 
+def note(unboxed: str) -> str:
+    """What is not held without a box, and why there is none; in one line."""
+    return f"note: {_UNHELD}: {unboxed}"
+
+
 def command_of(world: World, variables: Mapping[str, str]) -> list[str]:
     """What is to stand before a command so that it runs in the box of a world.
 
@@ -57,9 +65,12 @@ def command_of(world: World, variables: Mapping[str, str]) -> list[str]:
         variables: the kernel's; what they name is to be seen, be it in a folder that the box has of its own.
     """
     command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc"]
-    # The kernel may make namespaces in its box, as p07 does, for which root needs this and no one else does.
-    command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETFCAP"] if bubblewrap.is_root() else ["--unshare-user"]
     command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    if bubblewrap.is_root():
+        command += ["--cap-drop", "ALL", *(word for name in _ROOT_S for word in ("--cap-add", name))]
+        command += [word for path in _settings() for word in ("--ro-bind-try", path, path)]
+    else:
+        command += ["--unshare-user"]
     for device in _devices():
         command += ["--dev-bind-try", device, device]
     for folder in (*_OWN, "/dev/shm"):
@@ -71,6 +82,14 @@ def command_of(world: World, variables: Mapping[str, str]) -> list[str]:
     # ipykernel ends when its parent, of this number, is no longer there; in the box the number is another one.
     command += ["--bind", str(world.folder), str(world.folder), "--setenv", "JPY_PARENT_PID", "1"]
     return [*command, "--"]
+
+
+def _settings() -> Iterator[str]:
+    """What of /proc is the machine's and not a process's: root may write it, with no privilege but its number."""
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if not (entry.name.isdigit() or entry.is_symlink()) and (entry.is_dir() or entry.stat().st_mode & 0o222):
+                yield entry.path
 
 
 def _devices() -> Iterator[str]:

@@ -117,7 +117,7 @@ class Outcome:
     facts: dict[str, Any] = field(default_factory=dict)
     lacks: str = ""  # what the machine has not and the chapter needs; then nothing ran
     reads: list[str] = field(default_factory=list)  # parts of the key: what the kernel and its children read
-    unboxed: str = ""  # why no box was around its kernel; then `box.UNHELD` says what was not held
+    unboxed: str = ""  # why no box was around its kernel; `box.note` says what that means
 
 
 class Watch(threading.Thread):

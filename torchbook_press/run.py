@@ -141,7 +141,7 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     def say(unboxed: str) -> None:
         if unboxed and unboxed not in said:
             said.add(unboxed)
-            console.print(f"note: {box.UNHELD}: {unboxed}", style="yellow", highlight=False, soft_wrap=True)
+            console.print(box.note(unboxed), style="yellow", markup=False, highlight=False, soft_wrap=True)
 
     if options.backend != "dask":  # whose workers may be other machines
         say(box.why_not())

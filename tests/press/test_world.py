@@ -213,6 +213,21 @@ sorted(line.split()[1] for line in lines if line.startswith(('CapEff', 'NoNewPri
 NOTEBOOKS = """\
 import pathlib
 [path.name for path in pathlib.Path.home().parent.iterdir() if path.suffix == '.ipynb']"""
+# What may be written of the kernel's settings.
+WRITABLE = """\
+import os
+found = []
+for top in ('/proc', '/sys/kernel', '/sys/fs'):
+    for folder, folders, files in os.walk(top):
+        folders[:] = [name for name in folders if not (folder == '/proc' and name.isdigit())]
+        for path in (os.path.join(folder, name) for name in files):
+            if not os.path.islink(path) and os.lstat(path).st_mode & 0o222:
+                try:
+                    os.close(os.open(path, os.O_WRONLY))
+                    found.append(path)
+                except OSError:
+                    pass
+found"""
 CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), timeout=5)"
 
 
@@ -244,6 +259,7 @@ def boxed(tmp_path_factory: pytest.TempPathFactory, repo: Path, machine: tuple[P
         cell(STATUS),
         cell("import psutil, socket\nsocket.gethostbyname(socket.gethostname()), len(psutil.pids()) < 10"),
         cell(NOTEBOOKS),
+        cell(WRITABLE),
         cell(DAEMON.format(code=f"{TOKEN}_boxed = 0; import time; time.sleep(100)", env={})),
     )
 
@@ -285,7 +301,7 @@ def test_memory_can_be_shared(boxed: Outcome) -> None:
 
 @needs_box
 def test_no_privilege_of_root_changes_what_it_may_write(boxed: Outcome) -> None:
-    allowed = 1 << 31 if bubblewrap.is_root() else 0  # CAP_SETFCAP, for namespaces of its own
+    allowed = 1 << 31 | 1 << 1 if bubblewrap.is_root() else 0  # CAP_SETFCAP and CAP_DAC_OVERRIDE
     assert shown(boxed, 10) == str([f"{allowed:016x}", "1"])
 
 
@@ -297,6 +313,12 @@ def test_it_sees_its_own_processes_and_its_name_is_an_address(boxed: Outcome) ->
 @needs_box
 def test_what_the_press_writes_of_it_lies_elsewhere(boxed: Outcome) -> None:
     assert shown(boxed, 12) == "[]"
+
+
+@needs_box
+def test_no_setting_of_this_machine_is_written(boxed: Outcome) -> None:
+    """Root may write some without a privilege."""
+    assert shown(boxed, 13) == "[]"
 
 
 @needs_box
