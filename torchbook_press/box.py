@@ -26,8 +26,8 @@ _UNHELD = (
     "no box is around chapters here, so that programs that are no Python, and C++ in a cell, write and connect where "
     "this user may, and a process that clears its environment is neither counted nor ended"
 )
-# What is left to root: reading what others alone may read, and namespaces of its own in the box, as p07 makes, for which
-# other users need nothing.
+# What is left to root: to read what others alone may, and to make namespaces in the box, as p07 does, for which other
+# users need no privilege.
 _ROOT_S = ("CAP_DAC_OVERRIDE", "CAP_SETFCAP")
 # What the box has of its own, empty. Sockets of this machine's services lie in /run.
 _OWN = ("/tmp", "/run")
