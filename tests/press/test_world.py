@@ -257,8 +257,8 @@ def boxed(tmp_path_factory: pytest.TempPathFactory, repo: Path, machine: tuple[P
         cell(f"import os\nos.path.exists({str(folder)!r}), open('/tmp/from-a-cell', 'w').write('1')"),
         cell("import torch, torch.multiprocessing as mp\nx = torch.zeros(3).share_memory_(); x.is_shared()"),
         cell(STATUS),
-        cell("import psutil, socket\nsocket.gethostbyname(socket.gethostname()), len(psutil.pids()) < 10"),
-        cell(NOTEBOOKS),
+        cell("import psutil, socket\nsocket.gethostbyname(socket.gethostname()), len(psutil.pids()) < 10", "varies"),
+        cell(NOTEBOOKS, "varies"),
         cell(WRITABLE),
         cell(DAEMON.format(code=f"{TOKEN}_boxed = 0; import time; time.sleep(100)", env={})),
     )
@@ -366,7 +366,9 @@ def test_it_can_be_interrupted_by_message_and_by_signal(book: Book, tmp_path_fac
             time.sleep(0.2)  # the cell is told before it runs
             interrupt()
             reply = client.get_shell_msg(timeout=60 * PATIENCE)
-            assert (reply["parent_header"]["msg_id"], reply["content"]["ename"]) == (message, "KeyboardInterrupt")
+            while reply["parent_header"]["msg_id"] != message:  # to what was asked before
+                reply = client.get_shell_msg(timeout=60 * PATIENCE)
+            assert reply["content"]["ename"] == "KeyboardInterrupt"
         client.stop_channels()
     finally:
         manager.shutdown_kernel(now=True)
