@@ -88,6 +88,7 @@ class Job:
     progress: str | None = None  # file that is told the running cell; only used where it can be written
     python: str = ""  # interpreter of another environment that runs it
     variables: tuple[tuple[str, str], ...] = ()  # of the environment, beside those that every kernel gets
+    press: int = 0  # process that asked for it, on this machine: without it the kernel is ended
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class Watch(threading.Thread):
         self.code_cell = 0
         self.started = time.monotonic()
         self._done = threading.Event()
+        self._press = _running(job.press)
         self._root: psutil.Process | None = None
         self._kernel: psutil.Process | None = None
 
@@ -166,6 +168,8 @@ class Watch(threading.Thread):
             self.end(f"used {self.peak:.1f} GB, more than its memory_gb: {self.job.memory_gb:g}")
         elif time.monotonic() - self.started > self.job.seconds:
             self.end(f"ran longer than its minutes: {self.job.seconds / 60:g}")
+        elif self.job.press and not _alive(self._press):
+            self.end("the press that asked for it is gone")
 
     def _found(self) -> psutil.Process:
         """The kernel: what was started, or in a box the first child of the first process there.
@@ -197,6 +201,21 @@ class Watch(threading.Thread):
         for process in [*self._others(self._root), self._root]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+
+
+def _running(pid: int) -> psutil.Process | None:
+    """The process of a number, which another one may get later; None where there is none."""
+    try:
+        return psutil.Process(pid) if pid else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _alive(process: psutil.Process | None) -> bool:
+    try:
+        return process is not None and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _private(process: psutil.Process) -> int:
@@ -268,6 +287,9 @@ class _Client(PapermillNotebookClient):
         self.watch.attach(self.km.provisioner.pid)
         try:
             super().papermill_execute_cells()
+        except DeadKernelError as error:
+            status = getattr(self.km.provisioner.process, "returncode", None)
+            raise DeadKernelError(f"it ended with status {status}" if status is not None else str(error)) from None
         finally:
             self.watch.stop()
 

@@ -201,6 +201,7 @@ def job_of(chapter: Chapter, options: Options, progress: Path) -> Job:
         strict=options.strict,
         protected=tuple(str(folder) for folder in dict.fromkeys((chapter.root.resolve(), *protected()))),
         progress=str(progress),
+        press=os.getpid() if options.backend != "dask" else 0,
     )
 
 
