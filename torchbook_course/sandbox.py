@@ -29,6 +29,7 @@ from pathlib import Path
 import psutil
 
 import torchbook
+from torchbook import bubblewrap
 from torchbook.data import cache
 from torchbook_course import syscalls
 
@@ -82,20 +83,21 @@ class Ended:
 @lru_cache
 def available(box: Box = Box()) -> str | None:
     """None when boxes work here; otherwise why not, and what to do. The first call starts a box to find out."""
-    if not sys.platform.startswith("linux"):
-        return f"bubblewrap needs Linux, and this is {platform.system()}; grade in a Linux virtual machine or in WSL 2"
+    missing = bubblewrap.missing()
+    if missing and not sys.platform.startswith("linux"):
+        return f"{missing}; grade in a Linux virtual machine or in WSL 2"
     if not syscalls.known():
         return f"there is no filter of system calls for {platform.machine()}; grade on x86_64 or aarch64"
-    if not shutil.which("bwrap"):
-        return "bubblewrap is not installed; `sudo apt install bubblewrap` (Fedora: `sudo dnf install bubblewrap`)"
-    if _is_root() and not shutil.which("setpriv"):
+    if missing:
+        return missing
+    if bubblewrap.is_root() and not shutil.which("setpriv"):
         return "setpriv is not installed; `apt install util-linux`"
     try:
         with _started(box, ("-c", "pass"), (), b"") as (process, _):
             _, errors = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         return "a box that does nothing did not end within a minute"
-    return _remedy(errors.decode(errors="replace").strip()) if process.returncode else None
+    return bubblewrap.remedy(errors.decode(errors="replace").strip()) if process.returncode else None
 
 
 def run(box: Box, payload: bytes, seconds: float, data: Sequence[str] = ()) -> Ended:
@@ -250,7 +252,7 @@ def _started(
 def _command(box: Box, program: Sequence[str], data: Sequence[str], filter_: int, info: int) -> list[str]:
     command = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     command += ["--hostname", "box", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
-    command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if _is_root() else ["--unshare-user"]
+    command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if bubblewrap.is_root() else ["--unshare-user"]
     command += ["--info-fd", str(info), "--seccomp", str(filter_)]
     tmpfs = ["--perms", "1777", "--size", str(box.disk_mb * MB), "--tmpfs"]
     command += [*tmpfs, "/tmp", *_mounts(box.python)]  # in this order, as the interpreter may lie in /tmp
@@ -262,7 +264,7 @@ def _command(box: Box, program: Sequence[str], data: Sequence[str], filter_: int
     for name, value in _environment(box, "/tmp", _DATA).items():
         command += ["--setenv", name, value]
     command += ["--"]
-    if _is_root():
+    if bubblewrap.is_root():
         uid = str(_stranger())
         command += ["/usr/bin/setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--inh-caps=-all"]
     return [*command, box.python, "-sP", *program]
@@ -337,10 +339,6 @@ def _links(path: Path) -> Iterator[Path]:
         path = Path(os.path.normpath(path.parent / os.readlink(path)))
 
 
-def _is_root() -> bool:
-    return os.geteuid() == 0
-
-
 def _stranger() -> int:
     """A user id that nobody has, drawn anew for each box, as the kernel counts processes by user."""
     ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
@@ -352,27 +350,7 @@ def _stranger() -> int:
 def _counts_per_box() -> bool:
     """Whether a limit on processes counts those of the box alone: for its own user id, or since Linux 5.14."""
     major, minor = (int("".join(c for c in part if c.isdigit()) or 0) for part in platform.release().split(".")[:2])
-    return _is_root() or (major, minor) >= (5, 14)
-
-
-def _remedy(errors: str) -> str:
-    """What a box said that did not start, and what to do about it."""
-    last = errors.splitlines()[-1] if errors else "no message"
-    if "Unknown option" in errors:
-        return f"this bubblewrap is too old ({last}); 0.7 or newer is needed"
-    switches = {
-        "kernel.apparmor_restrict_unprivileged_userns": ("1", "0"),
-        "kernel.unprivileged_userns_clone": ("0", "1"),
-        "user.max_user_namespaces": ("0", "10000"),
-    }
-    for name, (bad, good) in switches.items():
-        path = Path("/proc/sys", *name.split("."))
-        with contextlib.suppress(OSError):
-            if path.read_text().strip() == bad and not _is_root():
-                return f"user namespaces are forbidden here ({last}); `sudo sysctl -w {name}={good}`"
-    if "bwrap:" in last:
-        return f"{last}; within a container, allow it namespaces (podman, or docker with --privileged)"
-    return f"the interpreter does not start in a box ({last}); it must be readable by every user"
+    return bubblewrap.is_root() or (major, minor) >= (5, 14)
 
 
 # What the box is shown.

@@ -29,7 +29,7 @@ from papermill.engines import Engine, papermill_engines
 
 from torchbook import data, runtime
 from torchbook._holds import STRICT
-from torchbook_press import bundles, errors, reads
+from torchbook_press import box, bundles, errors, reads
 from torchbook_press.errors import GPU_ONLY
 from torchbook_press.normal import BANNER_TAG, normalise
 from torchbook_press.world import World
@@ -88,6 +88,7 @@ class Job:
     progress: str | None = None  # file that is told the running cell; only used where it can be written
     python: str = ""  # interpreter of another environment that runs it
     variables: tuple[tuple[str, str], ...] = ()  # of the environment, beside those that every kernel gets
+    press: int = 0  # process that asked for it, on this machine: without it the kernel is ended
 
 
 @dataclass(frozen=True)
@@ -117,25 +118,30 @@ class Outcome:
     facts: dict[str, Any] = field(default_factory=dict)
     lacks: str = ""  # what the machine has not and the chapter needs; then nothing ran
     reads: list[str] = field(default_factory=list)  # parts of the key: what the kernel and its children read
+    unboxed: str = ""  # why no box was around its kernel; `box.note` says what that means
 
 
 class Watch(threading.Thread):
     """Looks at a kernel and its children until `stop`; kills them when they pass the time or memory they promised."""
 
-    def __init__(self, job: Job, on_cell: Callable[[int], None], world: World | None = None) -> None:
+    def __init__(self, job: Job, on_cell: Callable[[int], None], kernel: Kernel) -> None:
         super().__init__(daemon=True, name=f"watch-{job.docname}")
         self.job = job
-        self.world = world
+        self.world = kernel.world
+        self.boxed = bool(kernel.box)
         self.on_cell = on_cell
         self.peak = 0.0
         self.verdict = ""
         self.code_cell = 0
         self.started = time.monotonic()
         self._done = threading.Event()
+        self._press = _running(job.press)
+        self._root: psutil.Process | None = None
         self._kernel: psutil.Process | None = None
 
     def attach(self, pid: int) -> None:
-        self._kernel = psutil.Process(pid)
+        """Watch what was started as a process: a kernel, or bubblewrap with one in its box."""
+        self._root = psutil.Process(pid)
         self.start()
 
     def stop(self) -> None:
@@ -155,29 +161,61 @@ class Watch(threading.Thread):
             rest = min(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), _LONGEST_REST)
 
     def _look(self) -> None:
-        assert self._kernel is not None
-        used = self._kernel.memory_info().rss + sum(_private(process) for process in self._others())
+        kernel = self._kernel = self._kernel or self._found()
+        used = kernel.memory_info().rss + sum(_private(process) for process in self._others(kernel))
         self.peak = max(self.peak, used / _GB)
         if self.peak > self.job.memory_gb:
             self.end(f"used {self.peak:.1f} GB, more than its memory_gb: {self.job.memory_gb:g}")
         elif time.monotonic() - self.started > self.job.seconds:
             self.end(f"ran longer than its minutes: {self.job.seconds / 60:g}")
+        elif self.job.press and not _alive(self._press):
+            self.end("the press that asked for it is gone")
 
-    def _others(self) -> list[psutil.Process]:
-        """The kernel's children, theirs, and all that carry its mark, whoever their parent is now."""
-        assert self._kernel is not None
-        found = {process.pid: process for process in self._kernel.children(recursive=True)}
+    def _found(self) -> psutil.Process:
+        """The kernel: what was started, or in a box the first child of the first process there.
+
+        Raises:
+            psutil.NoSuchProcess: the box has not started it yet, or nothing is left of it.
+        """
+        assert self._root is not None
+        process = self._root
+        for _ in range(2 if self.boxed else 0):
+            children = process.children()
+            if not children:
+                raise psutil.NoSuchProcess(process.pid)
+            process = min(children, key=lambda child: child.create_time())
+        return process
+
+    def _others(self, kernel: psutil.Process) -> list[psutil.Process]:
+        """The other processes: of the box all, else the kernel's children, theirs, and all that carry its mark."""
+        assert self._root is not None
+        found = {process.pid: process for process in (self._root, *self._root.children(recursive=True))}
         found |= {process.pid: process for process in (self.world.processes() if self.world else ())}
-        found.pop(self._kernel.pid, None)
+        found.pop(kernel.pid, None)
         return list(found.values())
 
     def end(self, verdict: str) -> None:
         """End the kernel and all that it started."""
-        assert self._kernel is not None
+        assert self._root is not None
         self.verdict = self.verdict or verdict
-        for process in [*self._others(), self._kernel]:
+        for process in [*self._others(self._root), self._root]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+
+
+def _running(pid: int) -> psutil.Process | None:
+    """The process of a number, which another one may get later; None where there is none."""
+    try:
+        return psutil.Process(pid) if pid else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _alive(process: psutil.Process | None) -> bool:
+    try:
+        return process is not None and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _private(process: psutil.Process) -> int:
@@ -196,8 +234,10 @@ class Kernel:
     variables: dict[str, str]
     stderr: Path
     log: Path  # of what it reads
+    specs: Path  # folder in which Jupyter finds it, under the usual name
     world: World | None = None  # a learner's kernel has none
-    specs: Path | None = None  # folder in which Jupyter finds another environment's Python
+    box: tuple[str, ...] = ()  # what stands before its command
+    unboxed: str = ""  # why it has no box
 
 
 class PressEngine(Engine):
@@ -225,7 +265,7 @@ class PressEngine(Engine):
 class _Client(PapermillNotebookClient):
     """papermill's client, which tells a watch the kernel's process and the cell that runs."""
 
-    def __init__(self, *args: Any, watch: Watch, specs: Path | None, folder: Path, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, watch: Watch, specs: Path, folder: Path, **kwargs: Any) -> None:
         super().__init__(*args, on_cell_start=self._on_cell, **kwargs)
         self.watch = watch
         self.specs = specs
@@ -239,8 +279,7 @@ class _Client(PapermillNotebookClient):
         # A port that was free when it was chosen may be taken when the kernel asks for it; a file in its folder is not.
         if len(os.fsencode(str(self.folder / _SOCKET))) < _LONGEST_SOCKET:
             manager.transport = "ipc"
-        if self.specs:
-            manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[str(self.specs)])
+        manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[str(self.specs)])
         return manager
 
     def papermill_execute_cells(self) -> None:
@@ -248,6 +287,9 @@ class _Client(PapermillNotebookClient):
         self.watch.attach(self.km.provisioner.pid)
         try:
             super().papermill_execute_cells()
+        except DeadKernelError as error:
+            status = getattr(self.km.provisioner.process, "returncode", None)
+            raise DeadKernelError(f"it ended with status {status}" if status is not None else str(error)) from None
         finally:
             self.watch.stop()
 
@@ -293,11 +335,13 @@ def execute(job: Job) -> Outcome:
     if job.lane != "cpu":
         nb.cells.append(nbformat.v4.new_code_cell(_MEMORY_CELL, metadata={"tags": [_MEMORY_TAG]}))
     failure = None
+    for name in job.data if job.lane != SHIPPED else ():
+        data.prepare(name)  # fetched here if need be: the kernel may have no network, and writes nothing there
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="torchbook-") as folder:
-        output = Path(folder, "ran.ipynb")
-        kernel = kernel_of(job, Path(folder))
-        watch = Watch(job, _teller(job, len(job.lines)), kernel.world)
+    with _folder() as folder, tempfile.TemporaryDirectory(prefix="torchbook-press-") as own:
+        output = Path(own, "ran.ipynb")
+        kernel = kernel_of(job, Path(folder), Path(own))
+        watch = Watch(job, _teller(job, len(job.lines)), kernel)
         stderr = kernel.stderr
         try:
             papermill.execute_notebook(
@@ -339,7 +383,15 @@ def execute(job: Job) -> Outcome:
         cell_seconds=_cell_seconds(executed) if executed else [],
         facts=_facts(job),
         reads=parts,
+        unboxed=kernel.unboxed,
     )
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a kernel, in which the paths of its sockets are short enough."""
+    longest = os.path.join(tempfile.gettempdir(), "torchbook-12345678", _SOCKET)
+    place = "/tmp" if len(os.fsencode(longest)) >= _LONGEST_SOCKET and os.access("/tmp", os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix="torchbook-", dir=place)
 
 
 def _take_memory_cell(nb: NotebookNode) -> int:
@@ -390,19 +442,25 @@ def _teller(job: Job, total: int) -> Callable[[int], None]:
     return tell
 
 
-def kernel_of(job: Job, folder: Path) -> Kernel:
-    """Make the folder that the kernel works in, and what else it is started with."""
+def kernel_of(job: Job, folder: Path, own: Path) -> Kernel:
+    """Lay out the folder that a kernel works in, and what else it is started with.
+
+    Args:
+        job: what it is to run.
+        folder: the kernel's.
+        own: the press's, in which no kernel writes.
+    """
     work = folder / "work"
     work.mkdir()
-    # A learner's kernel is another environment's, under the usual name.
-    specs = _specs(job.python or sys.executable, folder) if job.lane == SHIPPED else None
-    log = folder / "reads.txt"
+    stderr, log, python = own / "kernel-stderr.txt", folder / "reads.txt", job.python or sys.executable
     if job.lane == SHIPPED:
-        return Kernel(work, _learners_variables(job, folder), folder / "kernel-stderr.txt", log, specs=specs)
+        return Kernel(work, _learners_variables(job, folder), stderr, log, _specs(python, own))
     world = World(folder, secrets.token_hex(16), job.protected, "network" in job.needs)
     variables = world.variables(os.environ) | _variables(job)
     variables |= reads.variables(log, variables)
-    return Kernel(work, variables, folder / "kernel-stderr.txt", log, world)
+    unboxed = box.why_not()
+    before = () if unboxed else tuple(box.command_of(world, variables))
+    return Kernel(work, variables, stderr, log, _specs(python, own, before), world, before, unboxed)
 
 
 def _variables(job: Job) -> dict[str, str]:
@@ -434,12 +492,14 @@ def _path(job: Job) -> str:
     return os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)])
 
 
-def _specs(python: str, folder: Path) -> Path:
-    """A folder in which Jupyter finds another environment's Python under the usual name."""
+def _specs(python: str, folder: Path, before: tuple[str, ...] = ()) -> Path:
+    """A folder in which Jupyter finds a Python under the usual name, and starts it after the words of a box."""
     spec = {
-        "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "argv": [*before, python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Python 3",
         "language": "python",
+        # A signal to what was started would reach the box, and end it.
+        "interrupt_mode": "message" if before else "signal",
     }
     kernel = folder / "kernels" / "python3" / "kernel.json"
     kernel.parent.mkdir(parents=True)

@@ -26,7 +26,10 @@ from torchbook_proofs import digest
 _PRESS = Path(__file__).resolve().parent
 # What of the press touches an output: it starts the kernel, and changes the notebook that comes of it. The rest of what
 # `execute` imports says what is to run (`chapters`, whose cells are a part) or what was read (`reads`).
-RUNNER = ("bundles.py", "errors.py", "execute.py", "hook/shell.py", "hook/sitecustomize.py", "normal.py", "world.py")
+RUNNER = (
+    *("box.py", "bundles.py", "errors.py", "execute.py", "hook/shell.py", "hook/sitecustomize.py"),
+    *("normal.py", "world.py"),
+)
 # What runs the kernel from this side. What is on the kernel's own side, the run has noted.
 _RUNS = ("jupyter-client", "nbclient", "nbformat", "papermill")
 

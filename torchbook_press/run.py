@@ -21,7 +21,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import evidence, orphans, reads, seal
+from torchbook_press import box, evidence, orphans, reads, seal
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
@@ -138,11 +138,21 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     if not stale:
         return report
     by_name = {c.docname: c for c in stale}
+    said: set[str] = set()
+
+    def say(unboxed: str) -> None:
+        if unboxed and unboxed not in said:
+            said.add(unboxed)
+            console.print(box.note(unboxed), style="yellow", markup=False, highlight=False, soft_wrap=True)
+
+    if options.backend != "dask":  # whose workers may be other machines
+        say(box.why_not())
     with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
         jobs = [job_of(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
         with _progress(jobs, console) as finished:
             for outcome in _outcomes(jobs, options):
                 chapter = by_name[outcome.docname]
+                say(outcome.unboxed)
                 parts = Parts(declared_parts[outcome.docname], observed(outcome.reads, started))
                 _keep(chapter, outcome, parts, options, report)
                 if outcome.docname in report.ran and _shares(chapter) and not unheld(chapter):
@@ -198,6 +208,7 @@ def job_of(chapter: Chapter, options: Options, progress: Path) -> Job:
         strict=options.strict,
         protected=tuple(str(folder) for folder in dict.fromkeys((chapter.root.resolve(), *protected()))),
         progress=str(progress),
+        press=os.getpid() if options.backend != "dask" else 0,
     )
 
 

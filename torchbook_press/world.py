@@ -6,8 +6,8 @@ seed, and of this process's environment only what `INHERITED` names. Its Pythons
 machine unless the chapter's contract says `needs: [network]`. Every process that comes of a kernel carries its mark, by
 which it is found and ended, whatever group or parent it gave itself.
 
-What this cannot hold, since nothing but Python's own events is watched: programs that are no Python, and C++ in a
-process, write and connect where this user may; a process that drops its environment drops its mark.
+By this alone nothing but Python's own events is held: programs that are no Python, and C++ in a process, write and
+connect where this user may; a process that drops its environment drops its mark. `box` holds these too.
 """
 
 from __future__ import annotations

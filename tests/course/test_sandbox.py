@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.course.boxed import BOX, NAMES, PASSED, REFERENCE, alone, exercise, job, matrix, needs_box, states
+from torchbook import bubblewrap
 from torchbook_course import evaluate, matrices, sandbox, syscalls
 from torchbook_course.sandbox import Box, Ended, SandboxError
 
@@ -282,13 +283,13 @@ def test_an_unknown_processor_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_forbidden_user_namespaces_have_a_remedy(switch: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path("/proc/sys", *switch.split("."))
-    monkeypatch.setattr(sandbox, "_is_root", lambda: False)
+    monkeypatch.setattr(bubblewrap, "is_root", lambda: False)
     monkeypatch.setattr(Path, "read_text", lambda self, *_: value if self == path else "")
-    assert f"sysctl -w {switch}=" in sandbox._remedy("bwrap: setting up uid map: Permission denied")
+    assert f"sysctl -w {switch}=" in bubblewrap.remedy("bwrap: setting up uid map: Permission denied")
 
 
 def test_an_old_bubblewrap_is_named() -> None:
-    assert "0.7 or newer" in sandbox._remedy("bwrap: Unknown option --size")
+    assert "0.7 or newer" in bubblewrap.remedy("bwrap: Unknown option --size")
 
 
 @needs_box

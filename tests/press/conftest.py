@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from nbformat import NotebookNode
 from typer.testing import CliRunner, Result
@@ -20,6 +22,7 @@ from torchbook_press import seal
 from torchbook_press.chapters import Chapter
 from torchbook_press.key import declared
 from torchbook_press.run import REQUIRE_COMPILER, RUN, Options
+from torchbook_press.world import PROTECTED
 from torchbook_proofs.store import FOLDER as PROOFS
 
 FRONT = """\
@@ -125,6 +128,17 @@ class Book:
 
     def html(self, name: str) -> str:
         return (self.root / "_build" / "html" / "book" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def kernels(book: Book) -> list[psutil.Process]:
+    """The kernels that run now for a book, in boxes or not."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if (process.info["cmdline"] or [])[1:3] == ["-m", "ipykernel_launcher"]:
+            with suppress(psutil.Error):
+                if process.environ().get(PROTECTED, "").split(os.pathsep)[0] == str(book.root.resolve()):
+                    found.append(process)
+    return found
 
 
 def without_compiler(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ NUMBERS = [
     "A card has 80 GB.",
     "It gains 2.5×.",
     "The accuracy ends near 0.46.",
+    "The accuracy is 0.87.",
+    "Its loss falls from 2.3 to 0.4.",
     "The model has 124 million parameters.",
     "The default is ten minutes.",
 ]

@@ -45,8 +45,8 @@ def test_what_changes_no_output_keeps_the_key(book: Book, source: Path, old: str
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("1 + 1", "1 + 2"), ("memory_gb: 2", "memory_gb: 2\n  threads: 2")],
-    ids=["code", "threads"],
+    [("1 + 1", "1 + 2"), ("1 + 1", "1 + 1  # two"), ("memory_gb: 2", "memory_gb: 2\n  threads: 2")],
+    ids=["code", "comment", "threads"],
 )
 def test_what_can_change_an_output_changes_the_key(book: Book, source: Path, old: str, new: str) -> None:
     before = key(book)

@@ -254,6 +254,8 @@ FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
     "an output": lambda nb: nb["cells"][0]["outputs"][0].update(text="1000x faster"),
     "the lane": lambda nb: nb["metadata"][RUN].update(lane="gpu"),
     "the sizes": lambda nb: nb["metadata"][RUN]["parameters"].update(FAST=True),
+    "the versions": lambda nb: nb["metadata"][RUN].update(versions={"torch": "1.0.0"}),
+    "the key": lambda nb: nb["metadata"][RUN].update(key="0" * 64),
 }
 
 

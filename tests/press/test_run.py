@@ -11,24 +11,25 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import joblib
-import nbformat
 import psutil
 import pytest
 from rich.console import Console
 
-from torchbook_press import files
+from torchbook_press import box, files
 from torchbook_press import run as press
 from torchbook_press.chapters import chapters
 from torchbook_press.execute import Job
 from torchbook_press.run import REQUIRE_COMPILER, Options, Report, run_metadata
 from torchbook_proofs.store import FOLDER
 
-from .conftest import Book, cell, without_compiler
+from ..conftest import PATIENCE
+from .conftest import Book, cell, kernels, without_compiler
 
 # Starting processes would take these tests most of their time; those of the command start them.
 THREADS = Options(backend="threading")
@@ -137,28 +138,28 @@ def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:
     assert "book/one.md:1: no `torchbook:` block" in done.stderr
 
 
-# The second chapter waits for the first one's notebook to be written, then kills the press as the kernel's ancestor.
-_KILLER = """\
-import os, pathlib, signal, time
-first, done = pathlib.Path({first!r}), pathlib.Path({flag!r})
-while not first.exists(): time.sleep(0.02)
-if not done.exists():
-    done.touch()
-    os.kill({pid}, signal.SIGKILL)
-    signal.pause()"""
+# Ends when the book's folder has a file, which a kernel can see there and not make.
+WAITS = "import pathlib, time\nwhile not pathlib.Path({0!r}).exists(): time.sleep(0.02)"
 
 
-def test_a_killed_run_resumes(book: Book, tmp_path_factory: pytest.TempPathFactory) -> None:
+def until(happens: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60 * PATIENCE
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_killed_run_leaves_no_kernel_and_resumes(book: Book) -> None:
     """Kill -9 while the second chapter runs: the next run keeps the first and runs the second alone."""
-    signs = tmp_path_factory.mktemp("signs")
-    flag = signs / "killed"
-    pid = f"int(open({str(signs / 'pid')!r}).read())"
     book.chapter("one", cell("1"), minutes=2)
-    book.chapter("two", cell(_KILLER.format(first=str(book.executed("one")), flag=str(flag), pid=pid)), minutes=1)
+    book.chapter("two", cell(WAITS.format(str(book.root / "go"))), minutes=2)
     command = [sys.executable, "-m", "torchbook", "run", "--jobs", "2", "--root", str(book.root)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    (signs / "pid").write_text(str(process.pid))
-    assert process.wait(timeout=120) == -signal.SIGKILL
+    until(lambda: book.executed("one").exists() and len(kernels(book)) == 1)
+    process.kill()
+    assert process.wait(timeout=60) == -signal.SIGKILL
+    until(lambda: kernels(book) == [])
+    (book.root / "go").touch()
     resumed = run(book)
     assert (resumed.kept, list(resumed.ran), resumed.failed) == (["book/one"], ["book/two"], [])
 
@@ -210,15 +211,15 @@ def test_side_by_side_as_cores_threads_and_memory_allow(
     assert press._side_by_side(jobs, Options()) == count
 
 
-def test_two_chapters_run_at_the_same_time(book: Book, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Each waits for the other's sign: run one after the other, both would time out."""
-    meet = "import pathlib, time\nhere, there = pathlib.Path({0!r}), pathlib.Path({1!r})\nhere.touch()\n"
-    meet += "while not there.exists(): time.sleep(0.02)"
-    signs = tmp_path_factory.mktemp("signs")
-    a, b = str(signs / "a"), str(signs / "b")
-    book.chapter("one", cell(meet.format(a, b)), minutes=0.5)
-    book.chapter("two", cell(meet.format(b, a)), minutes=0.5)
-    assert run(book, replace(THREADS, jobs=2)).failed == []
+def test_two_chapters_run_at_the_same_time(book: Book) -> None:
+    """Run one after the other, there would never be two kernels."""
+    for name in ("one", "two"):
+        book.chapter(name, cell(WAITS.format(str(book.root / "go"))), minutes=2)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, book, replace(THREADS, jobs=2))
+        until(lambda: len(kernels(book)) == 2)
+        (book.root / "go").touch()
+        assert running.result().failed == []
 
 
 @pytest.fixture
@@ -231,17 +232,18 @@ def dask_cluster() -> Iterator[str]:
 
 
 def test_the_workers_of_a_dask_scheduler_run_the_chapters(book: Book, dask_cluster: str) -> None:
-    for name in ("one", "two", "three"):
-        book.chapter(name, cell("import os; os.getppid()", "varies"))
+    for name in ("one", "two"):
+        book.chapter(name, cell(WAITS.format(str(book.root / "go"))), minutes=2)
     book.chapter("bad", cell("1 / 0"))
-    report = run(book, Options(backend="dask", scheduler=dask_cluster))
-    assert len(report.ran) == 3
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, book, Options(backend="dask", scheduler=dask_cluster))
+        until(lambda: len(kernels(book)) == 2)
+        workers = {next(p for p in kernel.parents() if p.name() != "bwrap").pid for kernel in kernels(book)}
+        (book.root / "go").touch()
+        report = running.result()
+    assert set(report.ran) == {"book/one", "book/two"}
     assert [f.reason for f in report.failed] == ["ZeroDivisionError: division by zero"]
-    parents = {
-        nbformat.read(book.executed(n), 4).cells[-1].outputs[0].data["text/plain"] for n in ("one", "two", "three")
-    }
-    assert str(os.getpid()) not in parents
-    assert len(parents) == 2
+    assert len(workers - {os.getpid()}) == 2
 
 
 def test_no_scheduler_at_the_address_is_said(book: Book) -> None:
@@ -256,6 +258,19 @@ def test_progress_shows_the_running_cell(book: Book) -> None:
     book.chapter("one", cell("import time; time.sleep(1)"))
     press.run(chapters(book.root), Options(), Console(force_terminal=True, file=output, width=120))
     assert re.search(r"book/one cell.*2/2", output.getvalue())
+
+
+# Where there is no box.
+
+
+def test_what_is_not_held_without_a_box_is_said_once(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(box, "why_not", lambda: "bubblewrap is not installed")
+    for name in ("one", "two"):
+        book.chapter(name, cell("1"))
+    output = io.StringIO()
+    report = press.run(chapters(book.root), THREADS, Console(file=output, width=80))
+    assert len(report.ran) == 2
+    assert output.getvalue().count(box.note("bubblewrap is not installed") + "\n") == 1
 
 
 # Where nothing can be written.

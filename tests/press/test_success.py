@@ -184,6 +184,32 @@ def test_a_failed_build_leaves_the_last_site_and_no_stamp(copy: Book, no_sphinx:
     assert no_sphinx == [True, False]
 
 
+def test_a_build_that_is_cut_off_is_begun_anew(copy: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is cut off: its stamp is gone before Sphinx starts."""
+    starts: list[tuple[bool, bool]] = []
+
+    def cut_off(work: build.Work) -> int:
+        starts.append((work.stamp.exists(), work.doctrees.exists()))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "_sphinx", cut_off)
+    FOLLOWED["output"](copy.root)
+    before = texts(copy.root / "_build/html")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            build.html(copy.root)
+    assert starts == [(False, True), (False, False)]
+    assert texts(copy.root / "_build/html") == before
+
+
+def test_a_page_that_left_the_book_is_named_where_it_is_linked_to(
+    copy: Book, capsys: pytest.CaptureFixture[str]
+) -> None:
+    FOLLOWED["contents"](copy.root)
+    assert build.html(copy.root) == 1
+    assert "book/links.md:3: WARNING: unknown document: 'prose'" in capsys.readouterr().err
+
+
 def test_a_label_that_is_gone_is_named_on_the_pages_that_link_there(
     copy: Book, capsys: pytest.CaptureFixture[str]
 ) -> None:

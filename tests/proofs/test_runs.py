@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,12 @@ FAST = Options(fast=True)
 # A figure, an exercise, a module that only a child imports, and two questions about what is installed.
 READS = """\
 import importlib.metadata, importlib.util, subprocess, sys
-from torchbook.practice import reference
+from torchbook import (
+    practice as exercises,
+)
 from torchbook.viz import SymptomFinder
 
-assert reference("t01-x1").add(1, 2) == 3
+assert exercises.reference(f"t01-x{len('1')}").add(1, 2) == 3
 subprocess.run([sys.executable, "-c", "import torchbook.notices"], check=True)
 importlib.metadata.version("rich"), importlib.util.find_spec("no_such_module")
 SymptomFinder()
@@ -120,6 +122,12 @@ def test_a_file_that_the_run_read_changes_the_key(ran: Ran, file: str) -> None:
 )
 def test_a_file_that_it_did_not_read_does_not(ran: Ran, file: str) -> None:
     append(reads.PACKAGE / file)
+    assert ran.changed() == ()
+
+
+@pytest.mark.parametrize("name", [".notices.py.swp", "notices.py~", "#notices.py#"])
+def test_what_an_editor_leaves_beside_does_not(ran: Ran, name: str) -> None:
+    (reads.PACKAGE / name).write_text("left")
     assert ran.changed() == ()
 
 
@@ -340,15 +348,15 @@ def test_a_chapter_that_read_elsewhere_runs_again_when_that_changes(
     tmp_path: Path, repo: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "proofs"))
+    monkeypatch.setenv("PYTHONPATH", str(elsewhere))  # so that a box, whose /tmp is its own, shows it
     (tmp_path / "root").mkdir()
     book = small_book(tmp_path / "root", repo)
-    book.chapter(
-        "one", cell(f"import sys; sys.path.append({str(elsewhere)!r})\nfrom helper_of_mine import ANSWER; ANSWER")
-    )
-    run(book)
-    assert run(book).kept == ["book/one"]
+    book.chapter("one", cell("from helper_of_mine import ANSWER; ANSWER"))
+    here = replace(FAST, backend="threading")
+    run(book, here)
+    assert run(book, here).kept == ["book/one"]
     append(elsewhere / "helper_of_mine.py", "\nANSWER = 43\n")
-    assert list(run(book).ran) == ["book/one"]
+    assert list(run(book, here).ran) == ["book/one"]
 
 
 def read_by(code: str, log: Path) -> None:

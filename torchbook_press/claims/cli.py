@@ -60,6 +60,7 @@ def claims(
 
 
 def _shake(root: Path, names: tuple[str, ...], check: bool, update: bool, upstream: bool, jobs: int) -> int:
+    from torchbook_press import box
     from torchbook_press.chapters import ChapterError, chapters
     from torchbook_press.claims import shake
     from torchbook_press.run import Options
@@ -69,6 +70,8 @@ def _shake(root: Path, names: tuple[str, ...], check: bool, update: bool, upstre
     except (ChapterError, shake.ShakeError) as error:
         _complain([error])
         return 2
+    if box.why_not():
+        console.print(box.note(box.why_not()), markup=False, highlight=False, soft_wrap=True)
     pages = []
     for page in shake.run(selection, Options(fast=True, jobs=jobs, patience=3.0), names=upstream):
         pages.append(page)

@@ -108,6 +108,7 @@ _UNIT = (
     r"|[kKMGT]i?B(?:/s)?\b|(?:kilo|mega|giga|tera)?bytes?\b|[MGTP]?FLOPs?(?:/s)?\b"
     r"|(?:tokens|samples|images|requests|steps) (?:a|per) \w+)"
 )
+_MEASURED = _words("accuracy accuracies error errors loss losses perplexity return returns reward rewards score scores")
 _NUMBER = _any(
     rf"{_FIGURE}[ \u202f-]?{_UNIT}",
     rf"{_FIGURE} (?:thousand|million|billion|trillion)\b",
@@ -115,6 +116,7 @@ _NUMBER = _any(
     r"\b(?:about|nearly|roughly|around|almost|near|≈|~) ?−?(?:\d+\.\d+|\d{2,}(?:,\d{3})*)(?!\w|[.,]\d)",
     r"\b(?:more|less|fewer) than \d{1,3}(?:,\d{3})+(?![\w,])",
     r"(?<![\w.])[$€]\d",
+    rf"{_MEASURED}(?: [a-z]+){{0,4}} −?\d+\.\d+(?!\w|\.\d)",
 )
 
 _BOUND_NUMBER = re.compile(rf"(?:at least|at most|up to|by default) (?:{_NUMBER.pattern})", re.IGNORECASE)

@@ -120,15 +120,18 @@ def shake(chapter: Chapter, options: Options, *, names: bool = True) -> Shaken:
         ],
     }
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="torchbook-", ignore_cleanup_errors=True) as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="torchbook-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryDirectory(prefix="torchbook-press-") as own,
+    ):
         asking, out = Path(folder, "asked.json"), Path(folder, "shaken.json")
         asking.write_text(json.dumps(asked), encoding="utf-8")
-        kernel = kernel_of(job, Path(folder))
+        kernel = kernel_of(job, Path(folder), Path(own))
         assert kernel.world is not None
         # A pool of compiling processes does not live on in a forked child, which would wait for it.
         variables = kernel.variables | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
-        watch = Watch(job, lambda _: None, kernel.world)
-        command = [sys.executable, "-m", "torchbook_press.claims.inside", str(asking), str(out)]
+        watch = Watch(job, lambda _: None, kernel)
+        command = [*kernel.box, sys.executable, "-m", "torchbook_press.claims.inside", str(asking), str(out)]
         with kernel.stderr.open("wb") as stderr:
             process = subprocess.Popen(
                 command,
