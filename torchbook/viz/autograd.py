@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer
 
 if TYPE_CHECKING:
     import torch
@@ -49,8 +49,7 @@ class AutogradExplorer(Visualizer):
         >>> AutogradExplorer(lambda: (w * w).sum(), params={"w": w})
     """
 
-    _esm = module("autograd")
-
+    _speaks = False  # what is seen is said by the page alone
     graphs: traitlets.List[dict[str, Any]] = traitlets.List(
         help="The recorded graph and, where it was recorded, the graph of the gradient."
     ).tag(sync=True)

@@ -13,9 +13,8 @@ const ASK = {
   words: words.describe,
   script: words.script,
   values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula])),
-  problem: ([name, value]) => model.problem(name, value ?? NaN),
-  preset: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null],
-  start: (name) => model.settingOf(name),
+  preset: (setting) => [model.CONTRACT.presetOf(setting) ?? null, model.modelOf(setting) ?? null],
+  start: (name) => model.CONTRACT.settingOf(name),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline";
 import { load } from "./modules.mjs";
 
-const [model, words] = await Promise.all(["roofline/model.js", "roofline/words.js"].map((path) => load(`${process.argv[2]}/${path}`)));
+const [model, words, units] = await Promise.all(["roofline/model.js", "roofline/words.js", "core/units.js"].map((path) => load(`${process.argv[2]}/${path}`)));
 
 const ASK = {
   results: (setting) => [model.costOf(setting), model.costOf(setting, !setting.fused), model.results(setting)],
@@ -18,7 +18,7 @@ const ASK = {
   preset: (setting) => model.presetOf(setting) ?? null,
   start: (name) => model.settingOf(name),
   tick: words.tick,
-  operations: words.operations,
+  operations: (x) => units.prefixed(x, "FLOP"),
   is: ([setting, machine]) => model.isSetting(setting, machine),
 };
 

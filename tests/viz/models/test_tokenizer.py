@@ -20,6 +20,7 @@ from torchbook.viz import TokenizerExplorer
 from torchbook.viz import tokenizer as of
 
 from ..asking import Ask, Harnesses
+from ..samples import Look, Sample, fill
 
 SPECIALS = ("<|endoftext|>", "<|end|>", "<|end|>x", "ß€")
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -200,7 +201,7 @@ def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
         [text, draw.choice(of.PRETOKENIZERS), draw.randint(-1, 50), draw.randint(0, 30)]
         for text in texts(examples // 8, seed=9)
     ]
-    every += [[preset["text"], "gpt2", -1, 0] for preset in of.setup()["presets"].values()]
+    every += [[preset["set"]["text"], "gpt2", -1, 0] for preset in of.setup()["presets"].values()]
     for case, page in zip(every, ask("tokenizer_words", every), strict=True):
         assert page == of.describe(known, *case), case
 
@@ -237,7 +238,7 @@ def test_states_of_links_are_checked(ask: Ask) -> None:
 
 def test_notes_of_presets_are_true() -> None:
     presets = of.setup()["presets"]
-    assert all(len(preset["text"]) <= of.setup()["limit"] for preset in presets.values())
+    assert all(len(preset["set"]["text"]) <= of.setup()["limit"] for preset in presets.values())
     assert all(piece[0] == " " for piece in of.gpt2_pieces(presets["english"]["text"])[1:] if piece[0] not in ",.")
     case = ["the", " The", " THE", " ", " the", "\n", "the", " the", "."]
     assert of.gpt2_pieces(presets["case"]["text"]) == case
@@ -256,7 +257,7 @@ def test_notes_of_presets_are_true() -> None:
 
 @pytest.mark.parametrize("preset", sorted(of.setup()["presets"]))
 def test_words_and_picture(preset: str) -> None:
-    w = TokenizerExplorer(MERGES, of.setup()["presets"][preset]["text"])
+    w = TokenizerExplorer(MERGES, of.setup()["presets"][preset]["set"]["text"])
     assert ElementTree.fromstring(w.picture).get("aria-label") == w.words
     assert f" {w.ids[0]}," in w.words
 
@@ -290,3 +291,27 @@ def test_mistakes_are_named() -> None:
         w.step = -2
     with pytest.raises(traitlets.TraitError, match="token must not be negative"):
         w.token = -1
+
+
+# The figure among all figures
+
+
+NINE = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"a", b"n"), (b"an", b"d"), (b" ", b"t"), (b" t", b"o"),
+          (b"b", b"e"), (b"\xc3", b"\xa9")]  # fmt: skip
+
+
+def tokenizer_explorer(**traits: Any) -> TokenizerExplorer:
+    """Nine merges and a special token."""
+    start = {} if "preset" in traits else {"text": "to the end, and then"}
+    return TokenizerExplorer(NINE, specials=["<|endoftext|>"], **{**start, **traits})
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=tokenizer_explorer,
+        act=fill("text, up to", "and", exact=False), acted={"text": "and"},
+        linked={"text": "the é\n<|endoftext|>", "step": 2, "token": 1}, broken=("=eyJ0ZXh0IjozfQ",),  # text 3
+        looks=tuple(Look({"preset": name, "step": 2}) for name in ("english", "emoji")),
+        plain=({"text": "to be or not to be, 你好 the end"},), targets="button, input, select, textarea",
+    )  # fmt: skip

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from torchbook.viz.attention import find, setup
 
 from ..conftest import Show
+from ..models.test_attention import TEXT, attention_explorer
 from ..pressing import copied, press, tab_into, words
-from ..samples import TEXT, attention_explorer
 
 PRESETS = sorted(setup()["presets"])
 

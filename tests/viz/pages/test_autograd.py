@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from torchbook.viz import AutogradExplorer
 
 from ..conftest import Show
+from ..models.test_autograd_recording import autograd_explorer, node_of
 from ..pressing import press, tab_to, words
-from ..samples import autograd_explorer, node_of
 
 
 def deep() -> AutogradExplorer:

@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import BroadcastExplorer
-from torchbook.viz.broadcast import presets
+from torchbook.viz.broadcast import setup
 
 from ..conftest import Show, gallery, mounted
 from ..pressing import active, press, tab_to
@@ -35,7 +35,7 @@ def result(page: Page) -> str:
 
 
 def test_presets_show_their_result_or_the_error(show: Show) -> None:
-    widgets = [BroadcastExplorer(preset=preset) for preset in presets()]
+    widgets = [BroadcastExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         if widget.error:
             expect(figure.locator(".bx-error")).to_have_text(f"RuntimeError: {widget.error}")

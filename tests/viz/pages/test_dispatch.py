@@ -11,8 +11,8 @@ from torchbook.viz.dispatch import callees, lines, presets, setup
 
 from ..conftest import Show
 from ..models.dispatch_probes import recorded
+from ..models.test_dispatch import dispatch_route
 from ..pressing import copied, press, tab_into, words
-from ..samples import dispatch_route
 
 PRESETS = list(setup()["presets"])  # all of them are in the words that test_dispatch.py compares
 

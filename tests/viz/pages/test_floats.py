@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import FloatExplorer
-from torchbook.viz.floats import FORMATS, presets
+from torchbook.viz.floats import FORMATS, setup
 
 from ..conftest import Show, gallery, mounted, start_all
 from ..pressing import active, press, tab_to, words
@@ -36,7 +36,7 @@ def row(page: Page, name: str) -> list[str]:
 
 
 def test_presets_show_their_bits(show: Show) -> None:
-    widgets = [FloatExplorer(preset=preset) for preset in presets()]
+    widgets = [FloatExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         assert int("".join(figure.locator("[data-bit]").all_inner_texts()), 2) == widget.bits
 

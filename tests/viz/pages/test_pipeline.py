@@ -9,8 +9,8 @@ from torchbook.viz import BottleneckTool, PipelineTimeline
 from torchbook.viz import bottleneck as neck
 
 from ..conftest import Show, gallery
+from ..models.test_pipeline import timeline_of_a_run
 from ..pressing import copied, press, tab_into, words
-from ..samples import timeline_of_a_run
 
 # The timeline
 

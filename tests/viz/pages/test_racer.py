@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import OptimizerRacer
-from torchbook.viz.racer import presets, surfaces
+from torchbook.viz.racer import setup, surfaces
 
 from ..conftest import Show, gallery, mounted
 from ..pressing import active, press, tab_to, words
@@ -52,8 +52,8 @@ def started(page: Page) -> tuple[float, float]:
 
 
 def test_presets_have_their_notes(show: Show) -> None:
-    figures = gallery(show, [OptimizerRacer(preset=preset) for preset in presets()])
-    for figure, preset in zip(figures, presets().values(), strict=True):
+    figures = gallery(show, [OptimizerRacer(preset=preset) for preset in setup()["presets"]])
+    for figure, preset in zip(figures, setup()["presets"].values(), strict=True):
         expect(figure.locator(".rx-note")).to_have_text(preset["note"])
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import SLACK
 from torchbook.viz import StrideExplorer
-from torchbook.viz.stride import presets
+from torchbook.viz.stride import setup
 
 from ..conftest import Show, gallery, mounted
 from ..pressing import active, press, tab_to
@@ -35,7 +35,7 @@ def element(page: Page, *at: int) -> Locator:
 
 
 def test_presets_show_shape_and_stride(show: Show) -> None:
-    widgets = [StrideExplorer(preset=preset) for preset in presets()]
+    widgets = [StrideExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         assert facts(figure)[:2] == (str(tuple(widget.size)), str(tuple(widget.stride)))
 

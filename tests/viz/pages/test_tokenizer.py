@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from torchbook.viz.tokenizer import setup
 
 from ..conftest import Show
+from ..models.test_tokenizer import tokenizer_explorer
 from ..pressing import copied, press, tab_into, words
-from ..samples import tokenizer_explorer
 
 
 def test_presets_by_link_and_keyboard(show: Show) -> None:
@@ -21,7 +21,7 @@ def test_presets_by_link_and_keyboard(show: Show) -> None:
     for name in list(presets)[1:4]:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
-        expect(words(page)).to_have_text(tokenizer_explorer(presets[name]["text"]).words)
+        expect(words(page)).to_have_text(tokenizer_explorer(presets[name]["set"]["text"]).words)
         expect(page.locator(".tk-note")).to_have_text(presets[name]["note"])
 
 

@@ -1,13 +1,11 @@
 /** AttentionExplorer: all heads small, one large, one query in numbers. */
 
-import { copyButton, button, h, keyOf, permalink, replace, s, shell, toolbar, uid } from "../core/index.js";
-import { entropy, find, isState, LEVELS, numbers, paths, PRESETS, UNIT, unpacked } from "./model.js";
+import { copyButton, h, replace, s, shell, toolbar, uid } from "../core/index.js";
+import { entropy, find, isState, LEVELS, numbers, paths, UNIT, unpacked } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { describe, script, shown, two } from "./words.js";
 
-const HELP =
-  "Arrow keys move from head to head in the overview, and from query to query in the text; a click on a row of the large map chooses its query. Layers, heads and tokens count from 0, as in code. " +
-  "Weights are kept in 255ths, so that each row sums to exactly 1; the strength of the colour grows with the square root of the weight.";
 const NAMES = ["layer", "head", "query"];
 const COLUMNS = [["entropy", "entropy, bits"], ["previous", "previous"], ["first", "first"], ["itself", "itself"]];
 
@@ -15,7 +13,7 @@ const cells = (rows) => paths(rows).map(([level, d]) => s("path", { d, class: "a
 const clamp = (x, high) => Math.max(0, Math.min(high - 1, x));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Attention explorer", finding: "Each head looks at other tokens", invitation: "Choose a token to see where it looks.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "attention" });
   ui.css(CSS);
   const [tokens, causal, layers, heads] = ["tokens", "causal", "layers", "heads"].map((name) => model.get(name));
   const size = tokens.length;
@@ -24,26 +22,13 @@ function render({ model, el }) {
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const here = () => model.get("layer") * heads + model.get("head");
   const go = (at) => ui.set({ layer: Math.floor(at / heads), head: at % heads });
-  const homes = Object.fromEntries(Object.keys(PRESETS).map((name) => [name, find(all, name)]));
+  const homes = Object.fromEntries(Object.keys(SETUP.presets).map((name) => [name, find(all, name)]));
   const triangle = `M1 0${"v1h1".repeat(size - 1)}V0z`;
   let focus = null;
 
-  const link = permalink({
-    key: keyOf(el, "attention", model.get("link")),
-    el,
-    get: state,
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) go(homes[value]);
-      } else if (isState(value, { layers, heads, size })) ui.set(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      go(homes[name]);
-    }),
-  );
+  const choose = (name) => go(homes[name]);
+  const link = ui.link({ choose, start: ui.set, accepts: (value) => isState(value, { layers, heads, size }), get: state });
+  const chips = ui.chips(choose);
   const note = h("p", { class: "at-note", role: "status" });
 
   // All heads, small
@@ -178,23 +163,14 @@ function render({ model, el }) {
     rowFacts.textContent = `The row sums to ${two(row.reduce((a, b) => a + b, 0) / UNIT)} over ${seen} key${seen === 1 ? "" : "s"}; entropy ${two(entropy(row))} of at most ${two(Math.log2(seen))} bits. A full bar is the row's largest weight.`;
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = state();
     const at = here();
     small.forEach((one, i) => {
       one.setAttribute("aria-pressed", String(i === at));
       one.tabIndex = i === at ? 0 : -1;
     });
-    const preset = Object.keys(PRESETS).filter((name) => homes[name] === at);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(preset.includes(name))));
-    const said = preset.map((name) => PRESETS[name].note).join(" ");
-    if (note.textContent !== said) note.textContent = said;
-    note.hidden = !said;
+    ui.tell(note, ui.mark(Object.keys(SETUP.presets).filter((name) => homes[name] === at)));
     mapTitle.textContent = `Layer ${now.layer}, head ${now.head}`;
     drawMap(all[at], now);
     rowTitle.textContent = `Query ${now.query} “${shown(tokens[now.query])}”: weight of each key`;
@@ -211,17 +187,9 @@ function render({ model, el }) {
     if (lines[at].offsetTop < table.scrollTop || lines[at].offsetTop + lines[at].offsetHeight > table.scrollTop + table.clientHeight) table.scrollTop = lines[at].offsetTop - table.clientHeight / 2;
     focus?.querySelector("[aria-pressed='true']")?.focus();
     focus = null;
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(tokens, all, causal, [layers, heads], now));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(tokens, all, causal, [layers, heads], now));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const one of NAMES) ui.on(one, queue);
+  const queue = ui.follow(draw, NAMES);
 
   ui.lay({
     stage: h("div", { class: "at at-main" }, h("div", { class: "at-box" }, mapTitle, map, key), h("div", { class: "at-box" }, rowTitle, strip)),

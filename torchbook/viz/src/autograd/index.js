@@ -1,9 +1,10 @@
 /** AutogradExplorer: a recorded graph, stepped forward and backward. */
 
-import { button, copyButton, h, keyOf, permalink, replace, s, select, shell, slider, toolbar } from "../core/index.js";
+import { button, copyButton, h, replace, s, select, shell, slider, toolbar } from "../core/index.js";
 import { aim, canvas } from "./canvas.js";
 import { details } from "./details.js";
 import { brief, called, sentence, stateAt, timeline, tiny } from "./model.js";
+import SETUP from "./setup.json";
 import { STYLE } from "./style.js";
 
 const TRAITS = ["scenario", "target", "step", "selected"];
@@ -11,7 +12,7 @@ const PACE = 900; // milliseconds between steps when it plays
 
 function render({ model, el }) {
   const data = { graphs: model.get("graphs"), tensors: model.get("tensors"), scenarios: model.get("scenarios") };
-  const ui = shell({ model, el, title: "Autograd explorer", finding: "Backward walks the recorded graph", invitation: "Press Play, or choose a node.", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
+  const ui = shell({ model, el, contract: SETUP, kind: "autograd" });
   ui.css(STYLE);
   let line;
   let picture;
@@ -36,12 +37,7 @@ function render({ model, el }) {
   along.classList.add("tbag-slide");
   const code = h("code", { class: "tbag-code", tabindex: "0", role: "group", "aria-label": "Code of this run" });
   const copy = copyButton("Copy as PyTorch", () => code.textContent);
-  const link = permalink({
-    key: keyOf(el, "autograd", model.get("link")), el,
-    get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])),
-    put: (state) => choose(valid(state)),
-  });
-  ui.defer(link.cleanup);
+  const link = ui.link({ presets: {}, accepts: () => true, start: (value) => choose(valid(value)), get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])) });
   const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [first, back, next, play, phase]), along);
 
   // Picture, details, leaves

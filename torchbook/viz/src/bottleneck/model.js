@@ -1,12 +1,13 @@
 /** What limits a pipeline; the same rules as `diagnose` in torchbook/viz/bottleneck.py, which tests compare. */
 
-import { duration, significant } from "../scaling/text.js";
+import { duration, significant } from "../core/units.js";
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS, presets: PRESETS } = SETUP;
+export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
-export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), cpu: "unknown" };
-const OPTIONAL = ["copy_ms", "utilisation"];
+export const CONTRACT = contractOf(SETUP);
+export const { start: START, problem, isSetting, presetOf } = CONTRACT;
 const [NEAR, BUSY] = [1.1, 70];
 
 export const ms = (value) => duration(value * 1e-3);
@@ -54,26 +55,6 @@ export function describe(setting) {
     ...found.remedies,
   ].join(" ");
 }
-
-/** What is wrong with a value for this field; empty when nothing is. Null is "not measured". */
-export function problem(name, value) {
-  const { low, high } = FIELDS[name];
-  if (value === null) return OPTIONAL.includes(name) ? "" : `a number from ${low} to ${high}`;
-  if (Number.isFinite(value) && value >= low && value <= high && (name !== "workers" || Number.isInteger(value))) return "";
-  return `${name === "workers" ? "a whole number" : "a number"} from ${low} to ${high}${OPTIONAL.includes(name) ? ", or nothing" : ""}`;
-}
-
-/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
-export const isSetting = (given) =>
-  Boolean(given) &&
-  typeof given === "object" &&
-  Object.entries(given).every(([name, value]) => (name === "cpu" ? Object.hasOwn(CPUS, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
-  });
 
 /** Code that takes the measurements of the reader's own `loader` and `step`. */
 export const script = () => `import itertools

@@ -1,42 +1,34 @@
 /** DispatchRoute: which kernels a call visits, and why, from a dump of the dispatcher's tables. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toggle, toolbar } from "../core/index.js";
-import { ACTIONS, callees, CHOICES, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
+import { button, copyButton, h, replace, select, shell, toggle, toolbar } from "../core/index.js";
+import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
 import { CSS } from "./style.js";
 import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.js";
 
-const HELP = "Keys stand in order of precedence. Choose an operator and a situation, then walk the route: the stops above the line are buttons, arrow keys move between them. Kernels, their places and kinds were read from the torch that ran this page.";
 const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough, skipped", excluded: "excluded by the thread", absent: "not in this call" };
 const FROM = { arguments: "from the arguments", thread: "from the thread", both: "from the arguments and the thread" };
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
 function render({ model, el }) {
   const recording = model.get("recording");
-  const ui = shell({ model, el, title: "Dispatch route", finding: "A call passes several keys before a kernel runs", invitation: "Choose a key to see what it does.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "dispatch" });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(Object.keys(START).map((name) => [name, model.get(name)]));
+  const setting = () => ({ op: model.get("op"), ...ui.setting() });
   const change = (changes) => ui.set({ ...changes, step: 0 });
   const presets = presetsOf(recording);
-  const link = permalink({
-    key: keyOf(el, "dispatch", model.get("link")),
-    el,
-    get: () => (stepNow() ? undefined : presetOf(recording, setting())) ?? { ...setting(), step: stepNow() },
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(presets, value)) change(presets[value]);
-      } else if (isState(recording, value)) ui.set({ ...START, step: 0, ...value });
-    },
+  const choose = (name) => change(presets[name]);
+  const link = ui.link({
+    presets,
+    choose,
+    start: (value) => ui.set({ ...START, step: 0, ...value }),
+    accepts: (value) => isState(recording, value),
+    get: () => (stepNow() ? undefined : presetOf(recording, setting()) || undefined) ?? { ...setting(), step: stepNow() },
   });
-  ui.defer(link.cleanup);
-  const chips = Object.keys(presets).map((name) =>
-    button(PRESETS[name].label, () => {
-      change(presets[name]);
-    }),
-  );
+  const chips = ui.chips(choose, Object.fromEntries(Object.keys(presets).map((name) => [name, PRESETS[name]])));
   const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);
   const picks = {
     op: select({ label: "operator", options: ops, value: ops[0], onchange: (op) => change({ op }) }),
-    ...Object.fromEntries(NAMES.map((name) => [name, select({ label: CHOICES[name].label, options: Object.entries(CHOICES[name].options).map(([value, [label]]) => ({ value, label })), value: START[name], onchange: (value) => change({ [name]: value }) })])),
+    ...Object.fromEntries(NAMES.map((name) => [name, select({ label: CHOICES[name].label, options: Object.entries(CHOICES[name].of).map(([value, [label]]) => ({ value, label })), value: START[name], onchange: (value) => change({ [name]: value }) })])),
   };
   const note = h("p", { class: "dr-note", role: "status" });
   const schema = h("p", { class: "dr-schema tbviz-mono" });
@@ -117,24 +109,15 @@ function render({ model, el }) {
     if (held) picks.op.input.focus(); // what was pressed is gone
   }
 
-  let queued = false;
-  let first = true;
   let drawn = "";
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const wanted = JSON.stringify(now);
     if (wanted !== drawn) {
       drawn = wanted;
       stops = route(recording, now);
       for (const [name, one] of Object.entries(picks)) one.update({ value: now[name] });
-      const preset = presetOf(recording, now);
-      Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-      const text = PRESETS[preset]?.note ?? "";
-      if (note.textContent !== text) note.textContent = text;
-      note.hidden = !text;
+      ui.tell(note, ui.mark(presetOf(recording, now) || undefined));
       schema.textContent = recording.ops[now.op].schema;
       drawWay();
     }
@@ -150,17 +133,9 @@ function render({ model, el }) {
       replace(said, h("p", {}, "This torch could not make such arguments when it was recorded."));
       replace(box);
     }
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(recording, now, at));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(recording, now, at));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...Object.keys(START), "step"]) ui.on(name, queue);
+  ui.follow(draw, [...Object.keys(START), "step"]);
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({

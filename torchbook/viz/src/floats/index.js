@@ -1,18 +1,16 @@
 /** FloatExplorer: the bits of a number, what they mean, and what each floating-point format makes of it. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, replace, select, shell, toolbar } from "../core/index.js";
 import { bitRow } from "./bits.js";
 import { numberLine } from "./line.js";
 import { NAMES, neighbour } from "./model.js";
 import { comparison, factsOf, formulaOf, limitsOf } from "./readout.js";
-import { isState, presets, session } from "./state.js";
+import SETUP from "./setup.json";
+import { isState, session } from "./state.js";
 import { CSS } from "./style.js";
 import { read } from "./text.js";
 import { describe, script } from "./words.js";
 
-const HELP =
-  "Flip a bit with a click, or tab to the bits: arrow left and right move, Space flips, 0 and 1 write, " +
-  "arrow up and down go to the next number.";
 
 /** The field for a number; while something else is typed, the figure stays as it was. */
 function numberField(now) {
@@ -70,24 +68,12 @@ function lineBox(now, ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Float explorer", finding: "A float spends its bits on range or on precision", invitation: "Flip a bit.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "floats" });
   ui.css(CSS);
   const now = session(ui, model);
-  const link = permalink({
-    key: keyOf(el, "floats", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) now.start(presets[value]);
-      else if (isState(value)) now.start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      now.start(preset);
-    }),
-  );
+  const choose = (name) => now.start(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: now.start, accepts: isState, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips(choose);
 
   const typed = numberField(now);
   const formats = select({ label: "format", options: NAMES, value: model.get("dtype"), onchange: now.choose });
@@ -100,9 +86,7 @@ function render({ model, el }) {
   const line = lineBox(now, ui);
   const table = comparison(now.choose);
 
-  let queued = false;
   function drawAll() {
-    queued = false;
     const all = now.now();
     typed.refresh();
     formats.update({ value: all.of.name });
@@ -113,18 +97,11 @@ function render({ model, el }) {
     replace(limits, limitsOf(all.of));
     table.draw(all);
     line.draw(all);
-    const preset = now.preset();
-    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(now.preset()));
     ui.say(describe(all));
   }
   // Traits that change together are drawn once.
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  };
-  for (const name of ["number", "dtype", "bits", "saturates"]) ui.on(name, queue);
+  ui.follow(drawAll, ["number", "dtype", "bits", "saturates"]);
 
   const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula);
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);

@@ -1,22 +1,21 @@
 /** KVCacheExplorer: generating with and without a cache of keys and values, its memory, and pages. */
 
-import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toolbar } from "../core/index.js";
-import { amount, count, significant } from "../scaling/text.js";
-import { ALL, cachePositions, divisors, FIELDS, generation, isState, LONGEST, mismatch, modelOf, MODELS, MORE, named, otherRequests, paddedPositions, pools, PRESETS, presetOf, problem, room, SHAPE, START, summary, VALUE_BYTES, VIEWS, WEIGHT_BYTES } from "./model.js";
+import { button, copyButton, h, number, replace, select, shell, slider, still, toolbar } from "../core/index.js";
+import { amount, count, prefixed, significant } from "../core/units.js";
+import { cachePositions, CONTRACT, divisors, FIELDS, generation, LONGEST, mismatch, modelOf, MODELS, MORE, named, otherRequests, paddedPositions, pools, problem, room, SHAPE, START, summary, VALUE_BYTES, VIEWS, WEIGHT_BYTES } from "./model.js";
 import { key, pool, triangle } from "./picture.js";
 import { CSS } from "./style.js";
-import { commas, describe, events, kindOf, letter, measure, product, script } from "./words.js";
+import { commas, describe, events, kindOf, letter, product, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. A row is one key or one value: the numbers that a position has in one KV head of one layer. FLOPs are counted as FlopCounterMode counts them; attention counts all products, also those that the mask throws away.";
 const SHORT = { "multi-head": "MHA", "grouped-query": "GQA", "multi-query": "MQA" };
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 const heads = (names) => h("thead", {}, h("tr", {}, names.map((text) => h("th", { scope: "col" }, text))));
 const row = (name, cells, on) => h("tr", { class: on ? "on" : null }, h("th", { scope: "row" }, name), cells.map((text) => h("td", {}, text)));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "KV cache explorer", finding: "With a cache, a step computes one row instead of all", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "kvcache", reset: { reply: [], step: 0, moment: 0 }, changing: () => stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const inPages = () => model.get("view") === "pages";
   const last = () => (inPages() ? pools(setting())[0].length : model.get("new_tokens")) - 1;
   const at = () => Math.min(model.get(inPages() ? "moment" : "step"), last());
@@ -27,28 +26,9 @@ function render({ model, el }) {
     timer = 0;
     play.textContent = "Play";
   };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const seek = (to) => put({ [inPages() ? "moment" : "step"]: Math.max(0, Math.min(last(), to)) });
-  const start = (given) => put({ ...START, reply: [], step: 0, moment: 0, ...named(given) });
-  const link = permalink({
-    key: keyOf(el, "kvcache", model.get("link")),
-    el,
-    get: () => ({ ...setting(), reply: model.get("reply") ?? [], step: model.get("step"), moment: model.get("moment") }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), reply: model.get("reply") ?? [], step: model.get("step"), moment: model.get("moment") }) });
+  const chips = ui.chips();
   const views = Object.entries(VIEWS).map(([view, label]) => button(label, () => put({ view })));
 
   // Changes that keep the numbers fitting each other
@@ -70,7 +50,7 @@ function render({ model, el }) {
     put({ prompt: [...old, ...START.prompt, ...MORE].slice(0, Math.max(n, 1)).map((text, i) => (i < old.length ? text : [...START.prompt, ...MORE][i])), step: 0 });
   };
 
-  const models = select({ label: "model", options: [], value: "", onchange: (value) => value && put({ ...Object.fromEntries(SHAPE.map((name) => [name, MODELS[value][name]])) }) });
+  const models = select({ label: "model", options: [], value: "", onchange: (value) => value && put({ ...Object.fromEntries(SHAPE.map((name) => [name, MODELS[value].shape[name]])) }) });
   const kv = select({ label: "KV heads", options: [], value: "", onchange: (value) => put({ kv_heads: Number(value) }) });
   const pick = (label, options, name) => select({ label, options: Object.entries(options).map(([value, text]) => ({ value, label: text })).sort((a, b) => b.value - a.value), value: "2", onchange: (value) => put({ [name]: Number(value) }) });
   const valueBytes = pick("bytes of a number", VALUE_BYTES, "bytes_per_value");
@@ -162,7 +142,7 @@ function render({ model, el }) {
         "table",
         { class: "kv-table" },
         heads(["counted", "without", "with a cache"]),
-        h("tbody", {}, say("rows of K and V computed", "computed", commas), say("rows read from the cache", "read", commas), say("multiply-adds of attention", "macs", (x) => measure(x)), say("FLOPs of the model", "flops", (x) => measure(x, "FLOP")), row("bytes of the cache", ["none", h("b", {}, amount(position * kept))])),
+        h("tbody", {}, say("rows of K and V computed", "computed", commas), say("rows read from the cache", "read", commas), say("multiply-adds of attention", "macs", (x) => prefixed(x)), say("FLOPs of the model", "flops", (x) => prefixed(x, "FLOP")), row("bytes of the cache", ["none", h("b", {}, amount(position * kept))])),
       ),
     );
     const flops = runs.map((run) => sum(run.slice(0, step + 1).map((one) => one.flops)));
@@ -252,12 +232,7 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const step = at();
     const { view } = now;
@@ -274,25 +249,14 @@ function render({ model, el }) {
     const longest = Math.max(...now.requests.map(cachePositions));
     sliders.reserve.update({ min: longest, value: now.reserve });
     sliders.capacity.update({ min: Math.ceil(now.reserve / now.page), value: now.capacity });
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     scrub.update({ max: last() + 1, value: step + 1 });
     moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
     for (const one of parts) one.hidden = !shown[view].includes(one);
     ({ steps: drawSteps, memory: drawMemory, pages: drawPages })[view](now, step);
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, model.get("step"), model.get("moment")));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(now, model.get("step"), model.get("moment")), { quiet: playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "reply", "step", "moment"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "reply", "step", "moment"]);
 
   ui.lay({
     stage: h("div", { class: "kv-box" }, drawn, budget, pages.node),

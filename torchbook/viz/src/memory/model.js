@@ -4,14 +4,14 @@
  * All sizes are bytes.
  */
 
-import { cards as CARDS, choices as CHOICES, fields as FIELDS, models as MODELS, presets as PRESETS } from "./setup.json"; // by name, so that other figures bundle only what they use
+import { contractOf } from "../core/contract.js";
+import { cards as CARDS, choices as CHOICES, fields as FIELDS, finding, help, invitation, models as MODELS, presets as PRESETS, title } from "./setup.json"; // by name, so that other figures bundle only what they use
 
 export { CARDS, CHOICES, FIELDS, MODELS, PRESETS };
 export const NAMES = Object.keys(FIELDS);
 export const PICKS = Object.keys(CHOICES);
-export const ALL = [...NAMES, ...PICKS];
 export const SHAPE = ["layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "family", "tied"];
-export const START = Object.fromEntries(ALL.map((name) => [name, (FIELDS[name] ?? CHOICES[name]).value]));
+export const CONTRACT = /* @__PURE__ */ contractOf({ title, finding, invitation, help, fields: FIELDS, choices: CHOICES, models: MODELS, presets: PRESETS });
 
 export const WEIGHT_BYTES = { fp32: 4, autocast: 4, master: 2, bf16: 2 };
 export const ACTIVATION_BYTES = { fp32: 4, autocast: 2, master: 2, bf16: 2 };
@@ -192,18 +192,4 @@ export function firstChange(setting) {
   return every.find((one) => one.fits) ?? every.reduce((best, one) => (one.total < best.total ? one : best));
 }
 
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
-
-const allowed = (name, value) => (Object.hasOwn(CHOICES, name) ? CHOICES[name].of.some(([one]) => one === value) : Object.hasOwn(FIELDS, name) && !problem(name, value));
-
-/** Is this, from a link, a setting that can be shown? Missing values are those of the start. */
-export const isSetting = (given) => Boolean(given) && typeof given === "object" && Object.entries(given).every(([name, value]) => allowed(name, value));
-
-export const settingOf = (preset) => ({ ...START, ...MODELS[PRESETS[preset].model].shape, ...PRESETS[preset].set });
-export const presetOf = (setting) => Object.keys(PRESETS).find((name) => Object.entries(settingOf(name)).every(([key, value]) => setting[key] === value));
 export const modelOf = (setting) => Object.keys(MODELS).find((name) => Object.entries(MODELS[name].shape).every(([key, value]) => setting[key] === value));

@@ -1,7 +1,7 @@
 /** The parts of the memory as bars, one below the other, against the card. */
 
 import { replace, s } from "../core/index.js";
-import { amount, plain } from "../scaling/text.js";
+import { amount, plain } from "../core/units.js";
 import { PARTS, results } from "./model.js";
 import { LABELS } from "./words.js";
 

@@ -1,6 +1,6 @@
 /** The lanes in words, and the model's pipeline as a real DataLoader. */
 
-import { duration, plain, significant } from "../scaling/text.js";
+import { duration, plain, significant } from "../core/units.js";
 import { gaps, MAIN, seen, steady, terms, TRANSFERS, unpacked } from "./model.js";
 
 export const time = (ms) => duration(ms * 1e-3);

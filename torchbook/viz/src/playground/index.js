@@ -1,11 +1,11 @@
 /** AutogradPlayground: an expression, its graph, its gradients; drag a value and all of them move. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, s, shell, slider, toolbar } from "../core/index.js";
+import { copyButton, field, h, replace, s, shell, slider, toolbar } from "../core/index.js";
 import { aim, CANVAS, canvas } from "../autograd/canvas.js";
 import { build, difference, KINDS, run, show as short, torchCode } from "./model.js";
 import { notes } from "./notes.js";
 import { parse } from "./parse.js";
-import { PRESETS } from "./presets.js";
+import SETUP from "./setup.json";
 
 const STYLE = `${CANVAS}
 .tbpg .tbgraph{height:21rem}
@@ -44,7 +44,7 @@ const STYLE = `${CANVAS}
 const REACH = 10;
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Autograd playground", finding: "One backward pass gives every gradient", invitation: "Drag a value, or type an expression.", describe: "Type an expression or drag a value: the graph runs forward and backward at once. Choose a node for its formula." });
+  const ui = shell({ model, el, contract: SETUP, kind: "playground" });
   ui.css(STYLE);
   ui.root.classList.add("tbpg");
   let graph;
@@ -55,13 +55,11 @@ function render({ model, el }) {
   const typed = field({ label: "Expression", value: model.get("expression"), oninput: type });
   typed.classList.add("tbpg-wide");
   const where = h("code", { class: "tbpg-where", hidden: true, "aria-hidden": "true" });
-  const presets = toolbar("Presets", PRESETS.map((preset) => button(preset.label, () => apply(preset), { title: preset.why })));
-  const link = permalink({
-    key: keyOf(el, "playground", model.get("link")), el,
-    get: () => ({ expression: model.get("expression"), values: model.get("values") }),
-    put: (state) => apply(typeof state === "string" ? PRESETS.find((one) => one.key === state) ?? {} : state),
-  });
-  ui.defer(link.cleanup);
+  const choose = (name) => apply(SETUP.presets[name].set);
+  const chips = ui.chips(choose);
+  Object.values(SETUP.presets).forEach(({ note }, i) => (chips[i].title = note));
+  const presets = toolbar("Presets", chips);
+  const link = ui.link({ choose, start: apply, accepts: Boolean, get: () => ({ expression: model.get("expression"), values: model.get("values") }) });
   const code = h("code", { class: "tbpg-code", tabindex: "0", role: "group", "aria-label": "The same as PyTorch code" });
   const rows = h("div", { class: "tbpg-rows" });
   const told = h("ul", { class: "tbpg-notes" });

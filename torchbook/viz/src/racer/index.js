@@ -1,18 +1,16 @@
 /** OptimizerRacer: optimizers of torch.optim race on one loss surface. */
 
-import { button, copyButton, field, h, keyOf, number, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, number, replace, select, shell, toolbar } from "../core/index.js";
 import { lossChart } from "./chart.js";
 import { landscape } from "./map.js";
 import { MOST, SURFACES } from "./model.js";
 import { settingsPanel, table } from "./panel.js";
 import { player } from "./player.js";
-import { inView, isState, presets, session } from "./state.js";
+import SETUP from "./setup.json";
+import { inView, isState, session } from "./state.js";
 import { CSS } from "./style.js";
 import { describe, script, show } from "./words.js";
 
-const HELP =
-  "Drag the start on the map, or tab to it and use the arrow keys (with Shift, larger steps). Arrow up and down change a " +
-  "number. A dot on a path marks every tenth step, ✕ a minimum; the stronger the tint, the higher the loss. The effective rate is the length of the last step divided by that of its gradient.";
 
 /** A field for one coordinate of the start. */
 function coordinate(i, now) {
@@ -50,25 +48,14 @@ function speaker(ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Optimizer racer", finding: "One surface, one start, other rules", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "racer" });
   ui.css(CSS);
   const now = session(ui, model);
-  const link = permalink({
-    key: keyOf(el, "racer", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) now.start(presets[value]);
-      else if (isState(value)) now.start(value);
-    },
+  const link = ui.link({ choose: (name) => now.start(SETUP.presets[name].set), start: now.start, accepts: isState, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips((name) => {
+    film.stop();
+    now.start(SETUP.presets[name].set);
   });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      film.stop();
-      now.start(preset);
-    }),
-  );
 
   let filming = false;
   const seek = (step, playing) => {
@@ -102,10 +89,8 @@ function render({ model, el }) {
   const racers = settingsPanel(now);
   const say = speaker(ui);
 
-  let queued = false;
   let first = true;
   function drawAll() {
-    queued = false;
     const all = now.now();
     const { name, formula: text, about: said } = SURFACES[all.surface];
     surface.update({ value: name });
@@ -115,19 +100,12 @@ function render({ model, el }) {
     replace(formula, h("span", { class: "rx-f" }, "loss "), text);
     about.textContent = said;
     for (const part of [map, chart, film, rows, racers]) part.draw(all);
-    const preset = now.preset();
-    Object.keys(presets).forEach((one, i) => chips[i].setAttribute("aria-pressed", String(one === preset)));
-    if (note.textContent !== (presets[preset]?.note ?? "")) note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(now.preset()));
     if (!filming) say(describe(all), first ? 0 : 400);
     first = false;
   }
   // Traits that change together are drawn once.
-  function queue() {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  }
-  for (const name of now.traits) ui.on(name, queue);
+  const queue = ui.follow(drawAll, now.traits);
 
   const plot = h("div", { class: "rx-box" }, h("p", { class: "rx-title" }, "Loss above the minimum"), chart.node);
   const top = h("div", { class: "rx-about-box" }, formula, about);

@@ -1,13 +1,12 @@
 /** RingAllReduce: how ranks in a ring sum their vectors, step by step. */
 
-import { button, copyButton, h, keyOf, permalink, replace, shell, slider, still, toolbar } from "../core/index.js";
-import { amount, duration, plain } from "../scaling/text.js";
-import { costs, factor, FIELDS, isState, NAMES, numbers, perLink, presetOf, PRESETS, problem, REDUCE, ringSteps, START } from "./model.js";
+import { button, copyButton, h, replace, shell, slider, still, toolbar } from "../core/index.js";
+import { amount, duration, plain } from "../core/units.js";
+import { CONTRACT, costs, factor, FIELDS, NAMES, numbers, perLink, problem, REDUCE, ringSteps } from "./model.js";
 import { ring, table } from "./picture.js";
 import { CSS } from "./style.js";
 import { between, describe, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. Small text in a cell says whose numbers are summed there: 3+0 is ranks 3 and 0, 3…1 is 3, 0 and 1 around the ring.";
 const SAY = { size_mb: (x) => amount(x * 1e6), bandwidth_gbs: (x) => `${amount(x * 1e9)}/s`, latency_us: (x) => duration(x * 1e-6) };
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 
@@ -35,9 +34,9 @@ function control(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Ring all-reduce", finding: "In a ring, a worker sends less than twice its data", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "ring", reset: { values: [], step: 0 }, changing: () => stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const vectors = () => {
     const { ranks, elements, seed } = setting();
     const given = model.get("values");
@@ -52,29 +51,10 @@ function render({ model, el }) {
     timer = 0;
     play.textContent = "Play";
   };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const change = (changes) => put("ranks" in changes || "elements" in changes || "seed" in changes ? { values: [], step: 0, ...changes } : changes);
   const seek = (step) => put({ step: Math.max(0, Math.min(last(), step)) });
-  const start = (given) => put({ ...START, values: [], step: 0, ...given });
-  const link = permalink({
-    key: keyOf(el, "ring", model.get("link")),
-    el,
-    get: () => ({ ...setting(), step: stepNow(), ...(model.get("values")?.length ? { values: model.get("values") } : {}) }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), step: stepNow(), ...(model.get("values")?.length ? { values: model.get("values") } : {}) }) });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(NAMES.filter((name) => name !== "seed").map((name) => [name, control(name, model, change)]));
   const other = button("Other numbers", () => change({ seed: problem("seed", model.get("seed") + 1) ? 0 : model.get("seed") + 1 }));
   const note = h("p", { class: "ri-note", role: "status" });
@@ -149,21 +129,14 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
   let first = true;
   let before = 0;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const step = stepNow();
     const steps = ringSteps(vectors());
     Object.values(inputs).forEach((one) => one.refresh());
-    const preset = model.get("values")?.length ? undefined : presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(model.get("values")?.length ? undefined : CONTRACT.presetOf(now)));
     scrub.update({ max: last(), value: step });
     moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
     const at = steps[step];
@@ -174,17 +147,10 @@ function render({ model, el }) {
     counted(now, steps, step);
     timed(now);
     before = step;
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, vectors(), step));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
+    ui.soon(() => describe(now, vectors(), step), { quiet: playing() });
     first = false;
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...NAMES, "values", "step"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "values", "step"]);
 
   ui.lay({
     stage: main,

@@ -1,9 +1,9 @@
 /** The roofs, log-log: the op under each of them, and the measured points. */
 
 import { h, replace, s } from "../core/index.js";
-import { duration, plain } from "../scaling/text.js";
+import { duration, plain, prefixed } from "../core/units.js";
 import { attainable, costOf, devicesOf, results, span } from "./model.js";
-import { operations, tick } from "./words.js";
+import { tick } from "./words.js";
 
 export const DASH = { a100: "9 4", h100: null, h200: "2 3", machine: "12 3 2 3" };
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
@@ -26,7 +26,7 @@ export function plot(pick) {
     const x = (v) => left + ((Math.log10(v) - from) / (to - from)) * (width - left - right);
     const y = (v) => above + ((top - Math.log10(v)) / (top - low)) * (high - above - below);
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high}`, width, height: high })) svg.setAttribute(name, value);
-    const told = roofs.map(([name, one]) => `${every[name].label} ${one.bound}-bound, at most ${operations(one.attainable)}/s`).join("; ");
+    const told = roofs.map(([name, one]) => `${every[name].label} ${one.bound}-bound, at most ${prefixed(one.attainable, "FLOP")}/s`).join("; ");
     svg.setAttribute("aria-label", `Roofline. The op has ${of.flops ? plain(Number(of.intensity.toPrecision(3))) : "no"} FLOP per byte: ${told}.`);
     const ticks = (a, b) => Array.from({ length: b - a + 1 }, (_, i) => a + i);
     const every_x = ticks(from, to).filter((_, i) => to - from < 9 || width > 520 || i % 2 === 0);

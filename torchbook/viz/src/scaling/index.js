@@ -1,15 +1,14 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "./form.js";
-import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
+import { numberField, table } from "../core/form.js";
+import { copyButton, h, replace, select, shell } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { duration, plain, significant, typed } from "../core/units.js";
+import { CONTRACT, FIELDS, linkOf, LINKS, NAMES, results, RULES } from "./model.js";
 import { curvePlot, stepBar } from "./picture.js";
 import { CSS } from "./style.js";
-import { duration, plain, significant, typed } from "./text.js";
 import { CLAIMS, describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. A click on the curve sets the number of GPUs.";
-const ALL = [...NAMES, "rule"];
 const OTHER = "other";
 
 /** The next number up or down: doubling and halving for sizes, steps of one digit otherwise. */
@@ -26,7 +25,7 @@ function numberOf(name, model, put) {
     label: unit && name !== "bytes_per_element" ? `${label}, ${unit}` : label,
     get: () => model.get(name),
     put: (value) => put({ [name]: value }),
-    problem: (value) => problem(name, value),
+    problem: (value) => CONTRACT.problem(name, value),
     next: (value, way, far) => stepped(name, value, way, far),
     typed: (value) => typed(name, value),
     text: name === "parameters",
@@ -34,30 +33,12 @@ function numberOf(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Start from a case.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "scaling", changed: (given) => Object.keys(given).length > 1 && Object.values(inputs).forEach((one) => one.refresh(true)) });
+  ui.css(SHEET);
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
-  const put = (changes) => ui.set(changes);
-  const start = (given) => {
-    put({ ...START, ...given });
-    Object.values(inputs).forEach((one) => one.refresh(true));
-  };
-  const link = permalink({
-    key: keyOf(el, "scaling", model.get("link")),
-    el,
-    get: () => presetOf(setting()) ?? setting(),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isSetting(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const { setting, put } = ui;
+  const link = ui.link();
+  const chips = ui.chips();
   const inputs = Object.fromEntries(NAMES.map((name) => [name, numberOf(name, model, put)]));
   const known = select({
     label: "link between GPUs",
@@ -84,10 +65,7 @@ function render({ model, el }) {
   const spot = h("div", { class: "sc-box" }, head, bar.node);
   const curveBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Speed-up over the number of GPUs"), plot.node);
 
-  let queued = false;
-  let width = 0;
   function draw() {
-    queued = false;
     const now = setting();
     Object.values(inputs).forEach((one) => one.refresh());
     const which = linkOf(now);
@@ -99,10 +77,7 @@ function render({ model, el }) {
         ? `${of.label}: data sheets say ${of.told}, both directions together; a ring sends in one, ${of.each} GB/s.`
         : `${of.label}: ${of.told} in each direction, ${of.each} GB/s.`
       : `${plain(now.bandwidth_gb)} GB/s in one direction; a data sheet that adds both directions would say ${plain(2 * now.bandwidth_gb)} GB/s.`;
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     answers.draw(rows(now));
     const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
     const all = results(now);
@@ -111,11 +86,7 @@ function render({ model, el }) {
     plot.draw(now, room);
     ui.say(describe(now));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of ALL) ui.on(name, queue);
+  ui.follow(draw);
 
   const order = ["parameters", "bytes_per_element", "batch", "gpus", "compute_ms", "overlap", "bandwidth_gb", "latency_us", "lr", "memory_gb"];
   const shown = order.map((name) => inputs[name]);
@@ -134,14 +105,7 @@ function render({ model, el }) {
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

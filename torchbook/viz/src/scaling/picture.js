@@ -2,7 +2,7 @@
 
 import { h, replace, s } from "../core/index.js";
 import { curve, MOST, results } from "./model.js";
-import { duration, significant } from "./text.js";
+import { duration, significant } from "../core/units.js";
 
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
 

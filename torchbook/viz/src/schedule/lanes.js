@@ -1,7 +1,7 @@
 /** The lanes: one for each rank, with forwards and backwards, and the moment that is looked at. */
 
 import { h, replace, s, uid } from "../core/index.js";
-import { plain } from "../scaling/text.js";
+import { plain } from "../core/units.js";
 import { span } from "./model.js";
 
 const [HIGH, GAP] = [22, 6];

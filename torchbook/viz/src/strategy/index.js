@@ -1,14 +1,13 @@
 /** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "../scaling/form.js";
-import { CSS as CALCULATOR } from "../scaling/style.js";
-import { amount, duration, plain, significant } from "../scaling/text.js";
-import { ALL, cardOf, CARDS, CHOICES, describeLayout, FIELDS, isSetting, modelOf, MODELS, NAMES, PICKS, planOf, presetOf, PRESETS, problem, ROOM, SHAPE, settingOf, speed, START, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
+import { numberField, table } from "../core/form.js";
+import { button, copyButton, h, replace, select, shell } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { amount, duration, plain, significant } from "../core/units.js";
+import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
 import { CSS } from "./style.js";
 import { ABOUT, describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift to twice and half. 8k and 128K are read too. A candidate's name shows its parts. 1 GB is 10⁹ bytes; links count in one direction.";
 const ASSUMED = [
   "Estimates for choosing, not predictions: measure one step of the two best candidates before you rent the cluster.",
   "Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.",
@@ -32,31 +31,12 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Choose a model on its cluster, then a bar.", describe: HELP });
-  ui.css(CALCULATOR);
+  const ui = shell({ model, el, contract: CONTRACT, kind: "strategy", reset: { show: "" }, changed: (given) => Object.keys(given).forEach((name) => inputs[name]?.refresh(true)) });
+  ui.css(SHEET);
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
-  const put = (given) => {
-    ui.set(given);
-    for (const name of Object.keys(given)) inputs[name]?.refresh(true);
-  };
-  const start = (given) => put({ ...START, show: "", ...given });
-  const link = permalink({
-    key: keyOf(el, "strategy", model.get("link")),
-    el,
-    get: () => (model.get("show") ? undefined : presetOf(setting())) ?? { ...setting(), show: model.get("show") },
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
-      } else if (isSetting(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(settingOf(name));
-    }),
-  );
+  const { setting, put } = ui;
+  const link = ui.link({ get: () => (model.get("show") ? undefined : CONTRACT.presetOf(setting())) ?? { ...setting(), show: model.get("show") } });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(
     NAMES.map((name) => [
       name,
@@ -164,20 +144,16 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
   function draw() {
-    queued = false;
     const now = setting();
     Object.values(inputs).forEach((one) => one.refresh());
     for (const name of PICKS) picks[name].update({ value: String(now[name]) });
     known.update({ value: modelOf(now) ?? OTHER });
     card.update({ value: cardOf(now) ?? OTHER });
     wire.update({ value: wireOf(now) ?? OTHER });
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    const about = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    note.textContent = odd || (PRESETS[preset]?.note ?? "");
-    note.hidden = !note.textContent;
+    ui.tell(note, odd || about);
     const plan = planOf(now);
     const show = model.get("show");
     const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
@@ -191,11 +167,7 @@ function render({ model, el }) {
     ui.say(describe(now, show, plan));
     return one;
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "show"]) ui.on(name, queue);
+  ui.follow(draw, [...CONTRACT.names, "show"]);
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());

@@ -1,20 +1,18 @@
 /** StrideExplorer: logical elements above the storage they lie in, joined; real operations between them. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, replace, select, shell, toolbar } from "../core/index.js";
 import { operations, parseList } from "./form.js";
 import { dtypes, script } from "./model.js";
 import { logicalGrid, memory } from "./panels.js";
 import * as programs from "./program.js";
 import { factsOf, listingOf, readersOf, refusalOf, sumOf } from "./readout.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { tabs, walker, writer } from "./tools.js";
 import { glide, wires } from "./wires.js";
 
-const { aliases, fits, index, presets, run, sharesFirst } = programs;
+const { aliases, fits, index, run, sharesFirst } = programs;
 const INPUTS = ["shape", "dtype", "ops", "attempt"];
-const HELP =
-  "Point at an element, or tab into the grid and move with the arrow keys " +
-  "(Page Up and Page Down for the outer dimension, with Shift for the outermost).";
 const GLIDES = 128; // elements that move at once
 
 const sorted = (_, value) =>
@@ -79,7 +77,7 @@ function session(ui, model) {
     preset() {
       const now = [program.shape, program.ops, program.attempt ?? null, program.dtype];
       const is = ({ shape, ops: all, attempt = null }) => same([shape, all, attempt, "float32"], now);
-      return Object.keys(presets).find((name) => is(presets[name]));
+      return Object.keys(SETUP.presets).find((name) => is(SETUP.presets[name].set));
     },
     state: () => ({ ...read(), selected: model.get("selected") }),
   };
@@ -223,7 +221,7 @@ function firstTensor(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes strides, not data", invitation: "Choose an element: where is it in memory?", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "stride" });
   ui.css(CSS);
   const now = session(ui, model);
   const view = pictures(now);
@@ -268,21 +266,9 @@ function render({ model, el }) {
     forms.close();
     now.start(given);
   });
-  const link = permalink({
-    key: keyOf(el, "stride", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) begin(presets[value]);
-      else if (programs.isProgram(value)) begin(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      begin(preset);
-    }),
-  );
+  const choose = (name) => begin(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: begin, accepts: programs.isProgram, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips(choose);
 
   const note = h("p", { role: "status" });
   const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
@@ -292,9 +278,7 @@ function render({ model, el }) {
   const reset = button("Start over", () => begin({ shape: now.get().shape, dtype: now.get().dtype }));
   const copy = copyButton("Copy code", () => script(now.get().state));
 
-  let queued = false;
   function drawAll() {
-    queued = false;
     now.refresh();
     const program = now.get();
     const fresh = view.draw();
@@ -306,18 +290,11 @@ function render({ model, el }) {
     first.refresh();
     if (!writing.node.hidden) writing.refresh();
     if (!walking.node.hidden && fresh) walking.refresh();
-    const preset = now.preset();
-    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(now.preset()));
     ui.say(programs.describe(program, now.selected()));
   }
   // Traits that change together are drawn once.
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  };
-  for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
+  ui.follow(drawAll, [...INPUTS, "selected"]);
 
   const code = h("div", { class: "sx-row" }, copy, link, first.nodes);
   const tools = tabs("Tools", [

@@ -1,12 +1,12 @@
 /** SymptomFinder: a search field, kinds, and a list of symptoms that open to their first moves. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, replace, shell, toolbar } from "../core/index.js";
 import { addressOf, BY_KEY, describe, isState, KINDS, search, SYMPTOMS } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 
 const MOST = 6; // entries at first; all of them would be higher than a screen
 
-const HELP = "Type what you see in any words, or paste the message. A symptom opens by click, Enter or Space.";
 
 /** One symptom: what is seen and the first move, and behind them how to do it and what it tells. */
 function entry(one, onopen) {
@@ -25,7 +25,7 @@ function entry(one, onopen) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Symptoms and first moves", finding: "From a symptom to the first move", invitation: "Type what you see.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "symptoms" });
   ui.css(CSS);
   const now = () => ({ query: model.get("query"), kind: model.get("kind"), chosen: model.get("chosen") });
   const input = field({ label: "What do you see?", placeholder: "loss is nan, hangs, RuntimeError: …", oninput: (query) => ui.set({ query, chosen: "" }) });
@@ -38,17 +38,13 @@ function render({ model, el }) {
   });
   const kinds = ["", ...Object.keys(KINDS)];
   const chips = kinds.map((kind) => button(kind ? KINDS[kind] : "all", () => ui.set({ kind, chosen: "" })));
-  const link = permalink({
-    key: keyOf(el, "symptoms", model.get("link")),
-    el,
+  const link = ui.link({
+    presets: BY_KEY,
+    choose: (chosen) => ui.set({ query: "", kind: "", chosen }),
+    start: (value) => ui.set({ query: "", kind: "", chosen: "", ...value }),
+    accepts: isState,
     get: () => (now().chosen && !now().query ? now().chosen : now()),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(BY_KEY, value)) ui.set({ query: "", kind: "", chosen: value });
-      } else if (isState(value)) ui.set({ query: "", kind: "", chosen: "", ...value });
-    },
   });
-  ui.defer(link.cleanup);
   const count = h("p", { class: "sy-count" });
   const list = h("div", { class: "sy-list" });
   const items = new Map(
@@ -64,12 +60,9 @@ function render({ model, el }) {
     all = true;
     draw();
   });
-  let [timer, first, order, all] = [0, true, "", false];
-  ui.defer(() => clearTimeout(timer));
+  let [order, all] = ["", false];
 
-  let queued = false;
   function draw() {
-    queued = false;
     const { query, kind, chosen } = now();
     if (input.getRootNode().activeElement !== input.input || input.input.value.trim() !== query.trim()) input.update({ value: query });
     chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(kinds[i] === kind)));
@@ -82,16 +75,9 @@ function render({ model, el }) {
     for (const [key, item] of items) if (item.open !== (key === chosen)) item.open = key === chosen;
     count.textContent = found.length ? `${found.length} of ${SYMPTOMS.length}` : "Nothing matches. Try fewer words, or the first line of the message.";
     const words = describe(query, kind, chosen);
-    clearTimeout(timer);
-    if (first) ui.say(words);
-    else timer = setTimeout(() => ui.say(words), 500);
-    first = false;
+    ui.soon(() => words, { ms: 500 });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of ["query", "kind", "chosen"]) ui.on(name, queue);
+  ui.follow(draw, ["query", "kind", "chosen"]);
 
   ui.lay({ stage: [h("div", { class: "sy-bar" }, input, toolbar("Kinds", chips)), count, list], bar: more, drawer: link });
   draw();

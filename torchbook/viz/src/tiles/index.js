@@ -1,13 +1,12 @@
 /** TileExplorer: tiled matrix multiplication and the online softmax, tile by tile. */
 
-import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toggle, toolbar } from "../core/index.js";
-import { amount } from "../scaling/text.js";
-import { ALL, FIELDS, isState, online, passes, PRESETS, presetOf, product, program, programs, START, stepsOf, traffic, visits } from "./model.js";
+import { button, copyButton, h, number, replace, select, shell, slider, still, toggle, toolbar } from "../core/index.js";
+import { amount } from "../core/units.js";
+import { CONTRACT, FIELDS, online, passes, product, program, programs, stepsOf, traffic, visits } from "./model.js";
 import { picture } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, fixed, lines, places, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. A click on a tile of C, or of the scores, goes to it. All numbers are float64; bytes are counted as of float32.";
 const brief = (x) => (x === 0 ? "0" : fixed(x).replace(/0{1,3}$/, ""));
 
 /** A small table of numbers; a row can be chosen. */
@@ -20,9 +19,9 @@ const bars = (rows) => {
 };
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tile explorer", finding: "A tile is loaded once and used many times", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "tiles", reset: { step: 0, row: 0 }, changing: () => stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const stepNow = () => Math.min(model.get("step"), stepsOf(setting()) - 1);
   let timer = 0;
   const playing = () => timer !== 0;
@@ -31,29 +30,10 @@ function render({ model, el }) {
     timer = 0;
     play.textContent = "Play";
   };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const resize = (changes) => put({ ...changes, step: 0, row: 0 });
   const seek = (step) => put({ step: Math.max(0, Math.min(stepsOf(setting()) - 1, step)) });
-  const start = (given) => put({ ...START, ...given });
-  const link = permalink({
-    key: keyOf(el, "tiles", model.get("link")),
-    el,
-    get: () => ({ ...setting(), step: stepNow(), row: model.get("row") }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), step: stepNow(), row: model.get("row") }) });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(
     Object.entries(FIELDS).map(([name, { label, low, high }]) => {
       const one = number({ label, value: null, min: low, max: high, oninput: (x) => Number.isInteger(x) && x >= low && x <= high && (name === "cache" ? put({ cache: x }) : resize({ [name]: x })) });
@@ -152,16 +132,11 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const step = stepNow();
     for (const [name, one] of Object.entries(inputs)) {
-      one.hidden = FIELDS[name].of !== "both" && FIELDS[name].of !== now.kind;
+      one.hidden = FIELDS[name].for !== "both" && FIELDS[name].for !== now.kind;
       if (name === "group") one.hidden ||= now.order === "row";
       if (one.getRootNode().activeElement !== one.input) one.update({ value: now[name] });
     }
@@ -169,25 +144,14 @@ function render({ model, el }) {
     causal.hidden = now.kind === "matmul";
     order.update({ value: now.order });
     causal.press(now.causal);
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     scrub.update({ max: stepsOf(now), value: step + 1 });
     moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step + 1 >= stepsOf(now)));
     view.draw(now, step);
     (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, step, model.get("row")));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(now, step, model.get("row")), { quiet: playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "step", "row"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "step", "row"]);
 
   ui.lay({
     stage: view.node,

@@ -1,17 +1,16 @@
 /** TokenizerExplorer: byte-level BPE, from text over pieces and bytes to ids, one merge at a time. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider, toolbar, uid } from "../core/index.js";
-import { charactersOf, cut, decode, isState, LIMIT, lowest, moment, placeOf, PRESETS, unpacked, vocabulary, whole } from "./model.js";
+import { button, copyButton, h, replace, select, shell, slider, toolbar, uid } from "../core/index.js";
+import { counted } from "../core/units.js";
+import { charactersOf, cut, decode, isState, LIMIT, lowest, moment, placeOf, unpacked, vocabulary, whole } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
-import { describe, hex, s, script, shown, sizeOf } from "./words.js";
+import { describe, hex, script, shown, sizeOf } from "./words.js";
 
-const HELP =
-  "Type any text. Step through the merges with the buttons, or with the arrow keys on the slider; arrow keys also move from token to token. " +
-  "A line under tokens holds a piece together: no merge crosses it. A dashed box is a single byte. ␣ is a space, ↵ a new line, ⇥ a tab, ⟨…⟩ bytes that are no whole character, or a character that has no picture.";
 const NAMES = ["text", "pretokenizer", "step", "token"];
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tokenizer explorer", finding: "A tokenizer joins pairs, the first learned before the others", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "tokenizer" });
   ui.css(CSS);
   const known = vocabulary(unpacked(model.get("pairs")), model.get("specials"));
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
@@ -36,22 +35,9 @@ function render({ model, el }) {
     if (way < 0 && last && done) seek(ends[last[0]]);
   };
 
-  const link = permalink({
-    key: keyOf(el, "tokenizer", model.get("link")),
-    el,
-    get: state,
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) begin({ text: PRESETS[value].text });
-      } else if (isState(value)) begin(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([key, preset]) =>
-    button(preset.label, () => {
-      begin({ text: preset.text });
-    }),
-  );
+  const choose = (name) => begin(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: begin, accepts: isState, get: state });
+  const chips = ui.chips(choose);
   const id = uid();
   const area = h("textarea", { id, rows: 3, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => ui.set({ text: whole(area.value), step: -1, token: 0 }) });
   const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, `text, up to ${LIMIT} characters`), area);
@@ -152,7 +138,7 @@ function render({ model, el }) {
         : ids.length > 1
           ? "No neighbours here are a merge: the piece is finished."
           : "One token: the piece is finished.";
-    replace(inside, h("p", { class: "tk-title" }, `Piece ${piece + 1} of ${pieces.length}, ${s(sizeOf(pieces[piece].text), "byte")}`), h("div", { class: "tk-chain" }, chain), h("p", { class: "tk-small" }, said));
+    replace(inside, h("p", { class: "tk-title" }, `Piece ${piece + 1} of ${pieces.length}, ${counted(sizeOf(pieces[piece].text), "byte")}`), h("div", { class: "tk-chain" }, chain), h("p", { class: "tk-small" }, said));
     const one = ids[at];
     const bytes = known.tokens[one];
     const pair = known.pairs[one - 256];
@@ -161,17 +147,12 @@ function render({ model, el }) {
       ["id", String(one)],
       ["bytes", `${hex(bytes)} (${bytes.length})`],
       ["made of", pair ? `“${name(pair[0])}” ${pair[0]} + “${name(pair[1])}” ${pair[1]}, rank ${one - 256}` : one < 256 ? "a byte, no merge" : "special token"],
-      ["decoded alone", text === null ? `${decode([one], known)} – not a whole character` : `“${shown(bytes)}”, ${s([...text].length, "character")}`],
+      ["decoded alone", text === null ? `${decode([one], known)} – not a whole character` : `“${shown(bytes)}”, ${counted([...text].length, "character")}`],
     ];
     replace(chosen, h("p", { class: "tk-title" }, `The chosen token: “${name(one)}”`), h("dl", { class: "tk-lines" }, lines.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])));
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const { text, pretokenizer, step, token } = state();
     const pieces = cut(text, known, pretokenizer);
     const at = moment(pieces, step);
@@ -179,10 +160,7 @@ function render({ model, el }) {
     const pick = Math.min(token, ids.length - 1);
     if (area.value !== text && area.getRootNode().activeElement !== area) area.value = text;
     cutter.update({ value: pretokenizer });
-    const preset = Object.keys(PRESETS).find((key) => PRESETS[key].text === text && pretokenizer === "gpt2");
-    Object.keys(PRESETS).forEach((key, i) => chips[i].setAttribute("aria-pressed", String(key === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(Object.keys(SETUP.presets).find((name) => SETUP.presets[name].set.text === text && pretokenizer === "gpt2")));
     scrub.update({ max: Math.max(1, at.total), value: at.done });
     scrub.input.disabled = !at.total;
     moves.forEach((one, i) => one.disable(i < 2 ? !at.done : !at.next));
@@ -209,17 +187,9 @@ function render({ model, el }) {
       );
       table.scrollTop = body.children[pick].offsetTop - table.clientHeight / 2;
     }
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(known, state()));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(known, state()));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const one of NAMES) ui.on(one, queue);
+  const queue = ui.follow(draw, NAMES);
 
   ui.lay({
     stage: h("div", { class: "tk-main" }, h("div", { class: "tk-box" }, run), inside),

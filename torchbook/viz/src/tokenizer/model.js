@@ -2,7 +2,7 @@
 
 import SETUP from "./setup.json";
 
-export const { presets: PRESETS, limit: LIMIT } = SETUP;
+export const { limit: LIMIT } = SETUP;
 export const PRETOKENIZERS = ["gpt2", "none"];
 
 // White_Space in place of \s, which in JavaScript has U+FEFF and lacks U+0085.

@@ -1,8 +1,9 @@
 /** TraceExplorer: a real profile as a flame chart, and the table of its operators. */
 
-import { animate, button, copyButton, field, h, keyOf as nameOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { animate, button, copyButton, field, h, select, shell, toolbar } from "../core/index.js";
 import { chart, keyOf } from "./chart.js";
 import { around, clamp, decode, matcher, moved, PHASES, tally, within, zoomed } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { table } from "./table.js";
 import { details, found, script } from "./words.js";
@@ -14,7 +15,7 @@ const KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", 
 function render({ model, el }) {
   const data = decode(model.get("trace"));
   const summary = model.get("trace").summary;
-  const ui = shell({ model, el, title: "Trace explorer", finding: "Where a step of training spends its time", invitation: "Choose an event to see what is inside it.", describe: "" });
+  const ui = shell({ model, el, contract: SETUP, kind: "trace" });
   ui.css(CSS);
   const state = () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
   const whole = { start: 0, end: data.end };
@@ -125,17 +126,13 @@ function render({ model, el }) {
   const told = h("p", { class: "tr-found", role: "status" });
   const note = h("p", { class: "tr-note" });
   const scope = select({ label: "count in", options: Object.entries(SCOPES).map(([value, label]) => ({ value, label })), value: "all", onchange: (value) => ui.set({ scope: value }) });
-  const link = permalink({
-    key: nameOf(el, "trace", model.get("link")),
-    el,
+  const link = ui.link({
+    presets: Object.fromEntries(data.views.map((view) => [view.key, view])),
+    choose: (key) => ui.set(ready(data.views.find((view) => view.key === key))),
+    start: (value) => ui.set(sane(value)),
+    accepts: (value) => Boolean(value) && typeof value === "object",
     get: () => viewNow()?.key ?? state(),
-    put: (value) => {
-      const view = typeof value === "string" && data.views.find((one) => one.key === value);
-      if (view) ui.set(ready(view));
-      else if (value && typeof value === "object") ui.set(sane(value));
-    },
   });
-  ui.defer(link.cleanup);
   const chips = data.views.map((view) =>
     button(view.label, () => {
       ui.set(ready(view));
