@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from numbers import Real
@@ -26,6 +27,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import anywidget
 import traitlets
+
+from torchbook.viz.units import several
 
 _FOLDER = Path(__file__).parent
 _BUILT = _FOLDER / "static"
@@ -54,11 +57,9 @@ def defaults(of: Mapping[str, Any]) -> dict[str, Any]:
 def values(of: Mapping[str, Any], choice: str) -> list[Any]:
     """What may be chosen for a choice of a contract."""
     among = of["choices"][choice]["of"]
-    return (
-        [value for value, *_ in among]
-        if isinstance(among, list)
-        else [*(of[among] if isinstance(among, str) else among)]
-    )
+    if isinstance(among, list):
+        return [value for value, *_ in among]
+    return [*(of[among] if isinstance(among, str) else among)]
 
 
 def named(entries: Mapping[str, Any], name: str, what: str) -> Any:
@@ -124,9 +125,7 @@ class Choice(traitlets.Enum[Any]):
         for one in known:
             if one == value or (isinstance(one, str) and isinstance(value, str) and one.lower() == value.lower()):
                 return one
-        raise traitlets.TraitError(
-            f"{self.name} must be one of {', '.join(map(str, self.values or ()))}, not {value!r}"
-        )
+        raise traitlets.TraitError(f"{self.name} must be one of {', '.join(map(str, known))}, not {value!r}")
 
 
 def _within(trait: Whole | Number, value: Any) -> bool:
@@ -140,11 +139,9 @@ def _within(trait: Whole | Number, value: Any) -> bool:
 def _range(kind: str, trait: Whole | Number) -> str:
     if trait.min is None:
         return kind
-    return (
-        f"{kind} of at least {_brief(trait.min)}"
-        if trait.max is None
-        else (f"{kind} from {_brief(trait.min)} to {_brief(trait.max)}")
-    )
+    if trait.max is None:
+        return f"{kind} of at least {_brief(trait.min)}"
+    return f"{kind} from {_brief(trait.min)} to {_brief(trait.max)}"
 
 
 def _brief(x: float) -> str:
@@ -167,22 +164,27 @@ def _traits(of: Mapping[str, Any]) -> dict[str, traitlets.TraitType[Any, Any]]:
 
 def _documented(doc: str, of: Mapping[str, Any], traits: Mapping[str, traitlets.TraitType[Any, Any]]) -> str:
     """A docstring whose `Args` also name what follows from the contract."""
-    lines = []
+    lines = [
+        f"{name}: {trait.help} {_takes(trait)}; {trait.default_value!r} unless given." for name, trait in traits.items()
+    ]
     if any("set" in preset for preset in of.get("presets", {}).values()):
-        lines.append(f"preset: name of a ready state, which other arguments change: {', '.join(of['presets'])}.")
-    for name, trait in traits.items():
-        if isinstance(trait, Whole | Number):
-            takes = _range("a whole number" if isinstance(trait, Whole) else "a number", trait)
-        else:
-            takes = " or ".join(map(str, getattr(trait, "values", None) or (True, False)))
-        lines.append(f"{name}: {str(trait.help).rstrip('.')}: {takes}; {trait.default_value} unless given.")
+        lines.insert(0, f"preset: name of a ready state: {', '.join(of['presets'])}.")
     lines.append("link: name of the figure in links, unique on the page.")
-    before, args, after = inspect.cleandoc(doc).partition("\n\nArgs:\n")
-    own, end, rest = after.partition("\n\n") if args else ("", "\n\n", "")
-    if not args:
-        before, end, rest = before.partition("\n\nAttributes:\n") if "\n\nAttributes:\n" in before else (before, "", "")
-    listed = "\n".join([*own.splitlines(), *(f"    {line}" for line in lines)])
-    return f"{before}\n\nArgs:\n{listed}{end}{rest}"
+    listed = "".join(f"\n    {line}" for line in lines)
+    text = inspect.cleandoc(doc)
+    before, title, after = text.partition("\n\nArgs:\n")
+    if title:
+        own, end, after = after.partition("\n\n")
+        return f"{before}{title}{own}{listed}{end}{after}"
+    section = re.search(r"\n\n(?:Attributes|Raises|Example):\n", text)
+    place = section.start() if section else len(text)
+    return f"{text[:place]}\n\nArgs:{listed}{text[place:]}"
+
+
+def _takes(trait: traitlets.TraitType[Any, Any]) -> str:
+    if isinstance(trait, Whole | Number):
+        return _range("A whole number" if isinstance(trait, Whole) else "A number", trait)
+    return several([repr(value) for value in getattr(trait, "values", None) or (True, False)]).replace(" and ", " or ")
 
 
 class Visualizer(anywidget.AnyWidget):

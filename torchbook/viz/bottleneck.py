@@ -204,8 +204,6 @@ class BottleneckTool(Visualizer):
 
     On the plain page the same figure works without a kernel.
 
-    Args:
-
     Attributes:
         diagnosis: what `diagnose` says.
 

@@ -67,7 +67,8 @@ def test_the_contract_is_whole(name: str) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_documentation_names_what_the_contract_names(name: str) -> None:
     figure: type[Visualizer] = getattr(viz, name)
-    arguments = str(figure.__doc__).partition("Args:\n")[2].partition("\n\n")[0]
+    arguments = str(figure.__doc__).partition("\n\nArgs:\n    ")[2].partition("\n\n")[0]
+    arguments = f"    {arguments}"
     listed = [line.strip().partition(":")[0] for line in arguments.splitlines() if line[4:5].strip()]
     every = [part for names in listed for part in names.split(", ")]
     assert len(every) == len(set(every)), "an argument is described twice"
