@@ -150,6 +150,7 @@ function render({ model, el }) {
     replace(gives, verdict(given));
     replace(alert, refusal(given));
     view.draw();
+    view.sum.hidden = !now.shape();
     replace(bytes, memoryOf(given));
     const preset = now.preset();
     Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
@@ -165,10 +166,10 @@ function render({ model, el }) {
   for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
 
   ui.lay({
-    stage: h("div", { class: "bx" }, view.node),
+    stage: view.node,
     presets: chips,
-    readout: [note, gives, alert],
-    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
+    readout: h("div", { class: "bx-readout" }, view.sum, alert, note),
+    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
   });
   drawAll();
   return ui.cleanup;
