@@ -133,6 +133,7 @@ function render({ model, el }) {
     replace(gives, verdict(given));
     replace(alert, refusal(given));
     view.draw();
+    view.sum.hidden = !now.shape();
     replace(bytes, memoryOf(given));
     ui.tell(note, ui.mark(now.preset()));
     ui.say(describe(given, now.selected()));
@@ -141,10 +142,10 @@ function render({ model, el }) {
   ui.follow(drawAll, [...INPUTS, "selected"]);
 
   ui.lay({
-    stage: h("div", { class: "bx" }, view.node),
+    stage: view.node,
     presets: chips,
-    readout: [note, gives, alert],
-    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
+    readout: h("div", { class: "bx-readout" }, view.sum, alert, note),
+    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
   });
   drawAll();
   return ui.cleanup;

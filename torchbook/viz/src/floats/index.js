@@ -36,16 +36,20 @@ function numberField(now) {
   return typed;
 }
 
-/** The number line with its buttons. */
+/** The number line and its buttons: two that change its scale, two that go to a neighbour. */
 function lineBox(now, ui) {
-  const line = numberLine({ pick: now.pattern });
-  const zoom = (label, factor) =>
-    button(label, () => {
-      line.zoom(factor);
-      refresh();
-    });
-  const closer = zoom("Closer", 1 / 2);
-  const wider = zoom("Wider", 2);
+  const line = numberLine({ pick: now.pattern, type: now.type });
+  const zoom = (label, name, factor) =>
+    button(
+      label,
+      () => {
+        line.zoom(factor);
+        refresh();
+      },
+      { name, title: name },
+    );
+  const closer = zoom("+", "Closer", 1 / 2);
+  const wider = zoom("−", "Wider", 2);
   const down = button("Next down", () => now.step(-1));
   const up = button("Next up", () => now.step(1));
   const refresh = () => {
@@ -55,8 +59,6 @@ function lineBox(now, ui) {
     closer.disable(!line.canZoom(1 / 2));
     wider.disable(!line.canZoom(2));
   };
-  const tools = toolbar("Number line", [down, up, closer, wider]);
-  const node = h("div", { class: "fx-box" }, h("div", { class: "fx-bar" }, h("p", { class: "fx-title" }, "Number line"), tools), line.node);
   const watch = new ResizeObserver(() => line.draw());
   const start = () => watch.observe(line.node);
   ui.defer(() => watch.disconnect());
@@ -64,7 +66,8 @@ function lineBox(now, ui) {
     line.draw(all);
     refresh();
   };
-  return { node, draw, start };
+  const [scale, steps] = [toolbar("Number line", [closer, wider]), toolbar("Neighbours", [down, up])];
+  return { node: line.node, told: line.told, scale, steps, draw, start };
 }
 
 function render({ model, el }) {
@@ -107,9 +110,10 @@ function render({ model, el }) {
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
   ui.lay({
     stage: h("div", { class: "fx" }, wholes, line.node),
-    bar: h("div", { class: "fx-bar" }, typed, formats),
-    readout: note,
+    bar: h("div", { class: "fx-bar fx-line-of-control" }, typed, formats, line.scale),
+    readout: h("div", { class: "fx-readout" }, note),
     drawer: [
+      h("div", { class: "fx-box" }, bits.told, line.told, line.steps),
       h("div", { class: "fx-chips" }, h("p", { class: "fx-title" }, "Start from"), toolbar("Presets", chips)),
       compared,
       h("div", { class: "fx-box" }, facts),
