@@ -3,6 +3,6 @@
 export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
 export { copyButton, copyText } from "./copy.js";
 export { h, replace, s, uid } from "./dom.js";
-export { animate, still } from "./motion.js";
+export { animate, glide, shake, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
 export { shell } from "./shell.js";
