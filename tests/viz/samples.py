@@ -238,7 +238,7 @@ def attention_sample() -> Sample:
 def autograd_sample() -> Sample:
     return Sample(
         make=autograd_explorer, kind="autograd",
-        act=pressing("Step forward"), acted="Step 1 of",
+        act=pressing("Step forward"), acted="Step 8 of 11. Backward, 4 of 6",
         presets={name: {"scenario": name} for name in ("no_grad", "second", "again")}, presets_of_python=False,
         says_what_python_says=False, pictured_in_words=False,
         linked={"scenario": "retain_grad", "step": 5}, widths=(1280, 800, 360),
@@ -513,7 +513,7 @@ def trace_sample() -> Sample:
     return Sample(
         make=trace_explorer, kind="trace",
         act=lambda figure: figure.locator(".tr-chart").press("ArrowRight"), acted="(CPU thread 1",
-        presets={name: {"view": name} for name in views}, presets_of_python=False, labels=views, toolbar="Views",
+        presets={name: {"view": name} for name in views}, presets_of_python=False, labels=views,
         linked={"selected": 5},
         broken=("=bnVsbA", "=eyJzdGFydCI6LTUsInNlbGVjdGVkIjo5OTk5OTl9"),  # null; start -5 and no such event
         looks=(
