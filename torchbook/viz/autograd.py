@@ -63,7 +63,11 @@ class AutogradExplorer(Visualizer):
     target = traitlets.Int(-1, help="The node that the scenario is about, where it is about one; else -1.").tag(
         sync=True
     )
-    step = traitlets.Int(0, help="How far the picture has run: 0 is before the first operation.").tag(sync=True)
+    step = traitlets.Int(
+        -1,
+        help="How far the picture has run: 0 is before the first operation. -1 is where it opens: amid the backward, or "
+        "where torch raises an error.",
+    ).tag(sync=True)
     selected = traitlets.Int(-1, help="The node whose details are shown; -1 for none.").tag(sync=True)
 
     def __init__(

@@ -411,7 +411,7 @@ def sample() -> Sample:
     """How the test of all figures takes this one."""
     return Sample(
         make=autograd_explorer,
-        act=pressing("Step forward"), acted="Step 1 of",
+        act=pressing("Step forward"), acted="Step 8 of 11. Backward, 4 of 6",
         presets={name: {"scenario": name} for name in ("no_grad", "second", "again")}, presets_of_python=False,
         says_what_python_says=False, pictured_in_words=False,
         linked={"scenario": "retain_grad", "step": 5}, widths=(1280, 800, 360),

@@ -506,7 +506,7 @@ def sample() -> Sample:
     return Sample(
         make=trace_explorer,
         act=lambda figure: figure.locator(".tr-chart").press("ArrowRight"), acted="(CPU thread 1",
-        presets={name: {"view": name} for name in views}, presets_of_python=False, labels=views, toolbar="Views",
+        presets={name: {"view": name} for name in views}, presets_of_python=False, labels=views,
         linked={"selected": 5},
         broken=("=bnVsbA", "=eyJzdGFydCI6LTUsInNlbGVjdGVkIjo5OTk5OTl9"),  # null; start -5 and no such event
         looks=(
