@@ -52,7 +52,7 @@ def trial(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Try]:
 def _in_one(folder: Path) -> str:
     """The core's modules in one scope, without their imports and exports."""
     parts = []
-    for name in ["dom", "motion", "controls", "copy", "permalink", "style", "shell"]:
+    for name in ["dom", "motion", "field", "pointer", "controls", "player", "copy", "permalink", "style", "shell"]:
         lines = (folder / f"{name}.js").read_text(encoding="utf-8").splitlines()
         kept = [line.removeprefix("export ") for line in lines if not line.startswith("import ")]
         parts.append("\n".join(kept))
@@ -223,6 +223,63 @@ def test_animation_respects_the_wish_for_less_motion(trial: Try, motion: Any) ->
     assert steps[-1] == 1
     assert steps == sorted(steps)
     assert (len(steps) == 1) == (motion == "reduce")
+
+
+PLAYED = """
+const log = []; window.log = log; let now = 0;
+const steps = player({at: () => now, last: () => 3, seek: (n) => { now = n; log.push(`seek ${n}`); steps.refresh(); },
+  show: (n) => { now = n; log.push(`show ${n}`); steps.refresh(); }, rest: () => log.push("rest"), ms: 40});
+steps.refresh(); el.append(steps);"""
+
+
+def test_player_walks_to_the_end_and_rests(trial: Try) -> None:
+    page = trial(PLAYED)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("log.includes('rest')")
+    assert page.evaluate("log") == ["show 1", "show 2", "show 3", "rest"]
+    page.evaluate("log.length = 0")
+    page.get_by_role("button", name="Play").click()  # from the start again
+    page.wait_for_function("log.includes('rest')")
+    assert page.evaluate("log") == ["show 0", "show 1", "show 2", "show 3", "rest"]
+
+
+def test_player_stops_where_the_reader_takes_over(trial: Try) -> None:
+    page = trial(PLAYED.replace("ms: 40", "ms: 60000"))
+    on, back = page.get_by_role("button", name="One step on"), page.get_by_role("button", name="One step back")
+    expect(back).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    on.click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    slider = page.get_by_role("slider", name="step")
+    expect(slider).to_have_attribute("aria-valuetext", "2 of 4")
+    slider.press("End")
+    expect(on).to_have_attribute("aria-disabled", "true")
+    assert page.evaluate("log") == ["seek 1", "seek 3"]
+
+
+def test_pictures_are_dragged_by_mouse_and_tapped_by_finger(trial: Try) -> None:
+    script = """el.style.cssText = "width:200px;height:100px"; window.seen = [];
+      pressed(el, (x, y, start) => seen.push([Math.round(x), Math.round(y), start]))"""
+    page = trial(script, has_touch=True)
+    box = page.locator("#el").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 10, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 150, box["y"] + 50)
+    page.mouse.up()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    assert page.evaluate("seen") == [[10, 20, True], [150, 50, False]]
+    page.touchscreen.tap(box["x"] + 90, box["y"] + 60)
+    assert page.evaluate("seen.slice(2)") == [[90, 60, True]]
+
+
+def test_children_that_are_shown_again_stay_the_same(trial: Try) -> None:
+    page = trial("""const draw = keyed(el, {key: (x) => x, make: (x) => h("i", {"data-x": x}), update: (e, x) => { e.textContent = x; }});
+      draw(["a", "b", "c"]); const was = [...el.children];
+      draw(["c", "d", "a"]); const now = [...el.children];
+      window.kept = [el.textContent, now[0] === was[2], now[2] === was[0], was[1].isConnected]""")
+    assert page.evaluate("kept") == ["cda", True, True, False]
 
 
 def _contrast(first: str, second: str) -> float:

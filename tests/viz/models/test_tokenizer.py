@@ -190,6 +190,22 @@ def test_each_merge_is_the_lowest_of_its_piece() -> None:
             assert of.lowest(piece.parts(known), known) is None
 
 
+def test_tree_of_a_piece_spans_its_bytes(ask: Ask) -> None:
+    known = vocabulary()
+    draw = random.Random(12)
+    every = [["".join(draw.choices(ALPHABET, k=draw.randint(1, 25))), draw.randint(0, 12)] for _ in range(200)]
+    for (text, merges), (nodes, roots) in zip(every, ask("tree", every), strict=True):
+        (piece,) = of.cut(text, known, "none")
+        assert roots == piece.parts(known, merges)
+        raw = text.encode()
+        for id, first, size, level, parts in nodes:
+            assert known.tokens[id] == raw[first : first + size]
+            below = [nodes[part] for part in parts]
+            assert [part[0] for part in below] == (list(known.pairs[id - 256]) if id >= 256 else [])
+            assert level == (1 + max(part[3] for part in below) if below else 0)
+        assert len(nodes) == len(raw) + min(merges, len(piece.merges))
+
+
 # The page
 
 

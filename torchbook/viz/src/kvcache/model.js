@@ -152,6 +152,7 @@ export function mismatch(setting) {
   return "";
 }
 
+const MOST_GB = 100000;
 const isText = (value) => Array.isArray(value) && value.every((one) => typeof one === "string");
 const CHECKS = {
   view: (x) => Object.hasOwn(VIEWS, x),
@@ -161,7 +162,7 @@ const CHECKS = {
   reply: (x) => isText(x) && x.length <= LONGEST,
   bytes_per_value: (x) => [4, 2, 1].includes(x),
   weight_bytes: (x) => [4, 2, 1, 0.5].includes(x),
-  memory_gb: (x) => Number.isFinite(x) && x > 0 && x <= 100000,
+  memory_gb: (x) => Number.isFinite(x) && x > 0 && x <= MOST_GB,
   requests: (x) => Array.isArray(x) && x.length >= 1 && x.length <= MOST && x.every((one) => Array.isArray(one) && one.length === 2 && one.every((n) => Number.isInteger(n) && n >= 1 && n <= 32)),
   step: (x) => Number.isInteger(x) && x >= 0,
   moment: (x) => Number.isInteger(x) && x >= 0,
@@ -169,7 +170,7 @@ const CHECKS = {
 
 /** What is wrong with a value for this field; empty when nothing is. */
 export function problem(name, value) {
-  if (CHECKS[name]) return CHECKS[name](value) ? "" : "not possible";
+  if (CHECKS[name]) return CHECKS[name](value) ? "" : name === "memory_gb" ? `a number above 0, at most ${MOST_GB}` : "not possible";
   const { low, high } = FIELDS[name];
   return Number.isInteger(value) && value >= low && value <= high ? "" : `a whole number from ${low} to ${high}`;
 }

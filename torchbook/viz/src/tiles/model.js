@@ -179,11 +179,17 @@ export function program(setting, step, way) {
 
 const whole = (x, low, high) => Number.isInteger(x) && x >= low && x <= high;
 
+/** What is wrong with a value for this field; empty when nothing is. */
+export function problem(name, value) {
+  const { low, high } = FIELDS[name];
+  return whole(value, low, high) ? "" : `a whole number from ${low} to ${high}`;
+}
+
 /** Is this, from a link, a state that can be shown? What is missing comes from the first preset. */
 export function isState(given) {
   if (!given || typeof given !== "object") return false;
   const ok = Object.entries(given).every(([name, value]) => {
-    if (Object.hasOwn(FIELDS, name)) return whole(value, FIELDS[name].low, FIELDS[name].high);
+    if (Object.hasOwn(FIELDS, name)) return !problem(name, value);
     if (name === "kind") return ["matmul", "attention"].includes(value);
     if (name === "order") return ["row", "grouped"].includes(value);
     if (name === "causal") return typeof value === "boolean";
