@@ -88,7 +88,9 @@ def test_row_and_table_hold_the_numbers(show: Show) -> None:
 def test_an_arc_is_as_thick_as_its_weight(show: Show) -> None:
     widget = attention_explorer(layer=1, head=2, query=9)
     page = show(widget)
-    drawn = page.locator(".at-arc").evaluate_all("(all) => all.map((arc) => [arc.style.strokeWidth, arc.style.opacity])")
+    drawn = page.locator(".at-arc").evaluate_all(
+        "(all) => all.map((arc) => [arc.style.strokeWidth, arc.style.opacity])"
+    )
     for weight, (thick, opacity) in zip(widget.rows[6][9], drawn, strict=True):
         assert float(thick.removesuffix("px")) == pytest.approx(max(0.4, 9 * weight / 255), abs=0.01)
         assert (float(opacity) > 0) == (weight > 0)

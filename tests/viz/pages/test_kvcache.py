@@ -59,11 +59,17 @@ def test_short_tokens_stand_upright_and_long_ones_whole(show: Show) -> None:
         page = show(KVCacheExplorer(prompt=prompt, step=2), width=390)
         svg = page.locator(".kv-svg").bounding_box()
         assert svg
-        boxes = page.locator(".kv-svg text").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().toJSON())")
+        boxes = page.locator(".kv-svg text").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().toJSON())"
+        )
         for box in boxes:
-            assert svg["x"] - 1 <= box["x"] and box["x"] + box["width"] <= svg["x"] + svg["width"] + 1
-            assert svg["y"] - 1 <= box["y"] and box["y"] + box["height"] <= svg["y"] + svg["height"] + 1
-        cells = page.locator(".kv-svg rect").evaluate_all("(all) => Math.min(...all.map((one) => one.getBoundingClientRect().top))")
+            assert svg["x"] - 1 <= box["x"]
+            assert box["x"] + box["width"] <= svg["x"] + svg["width"] + 1
+            assert svg["y"] - 1 <= box["y"]
+            assert box["y"] + box["height"] <= svg["y"] + svg["height"] + 1
+        cells = page.locator(".kv-svg rect").evaluate_all(
+            "(all) => Math.min(...all.map((one) => one.getBoundingClientRect().top))"
+        )
         names = page.locator(".kv-svg text:not(.kv-way):not(.kv-row-name)")
         lowest = names.evaluate_all("(all) => Math.max(...all.map((one) => one.getBoundingClientRect().bottom))")
         assert lowest <= cells + 1

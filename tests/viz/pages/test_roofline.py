@@ -69,7 +69,8 @@ def test_the_dot_slides_along_the_roof(show: Show) -> None:
     page = show(Roofline())
     grip = page.locator(".rl-grip")
     box, field = grip.bounding_box(), page.locator(".rl-plot").bounding_box()
-    assert box and field
+    assert box
+    assert field
     assert box["width"] >= 44
     page.mouse.move(box["x"] + 22, box["y"] + 22)
     page.mouse.down()
@@ -112,7 +113,8 @@ def test_labels_stay_in_the_plot_and_off_one_another(show: Show, width: int) -> 
         boxes = [box for box in (text.bounding_box() for text in texts) if box]
         assert len(boxes) >= 5
         for i, a in enumerate(boxes):
-            assert plot["x"] - 1 <= a["x"] and a["x"] + a["width"] <= plot["x"] + plot["width"] + 1
+            assert plot["x"] - 1 <= a["x"]
+            assert a["x"] + a["width"] <= plot["x"] + plot["width"] + 1
             for b in boxes[i + 1 :]:
                 across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
                 down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])

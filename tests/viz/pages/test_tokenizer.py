@@ -102,7 +102,9 @@ def test_tokens_are_chosen_by_arrow_keys(show: Show) -> None:
     expect(words(page)).to_have_text(tokenizer_explorer(token=last).words)
     page.keyboard.press("ArrowLeft")
     expect(words(page)).to_have_text(tokenizer_explorer(token=last - 1).words)
-    expect(page.locator(".tk-token[aria-selected=true]")).to_have_attribute("id", run.get_attribute("aria-activedescendant") or "")
+    expect(page.locator(".tk-token[aria-selected=true]")).to_have_attribute(
+        "id", run.get_attribute("aria-activedescendant") or ""
+    )
     expect(page.locator(".tk-table tr.on td").first).to_have_text(str(last))
 
 

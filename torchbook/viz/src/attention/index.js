@@ -156,7 +156,7 @@ function render({ model, el }) {
 
   const grid = h("div", { class: "at-scroll" }, overview);
   ui.lay({
-    stage: h("div", { class: "at" }, view.node, h("div", { class: "at-pair" }, grid, large.node)),
+    stage: h("div", { class: "at", role: "figure", "aria-label": "The text with its weights, and all heads" }, view.node, h("div", { class: "at-pair" }, grid, large.node)),
     presets: chips,
     readout: told,
     drawer: [

@@ -18,6 +18,7 @@ export const CSS = `
 .dr-dot{position:relative;justify-self:center;width:1.35rem;height:1.35rem;border-radius:50%;border:2px solid var(--tb-edge);background:var(--tb-bg);color:var(--tb-fg);
 font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items:center}
 .dr-name{font-weight:600;overflow-wrap:anywhere}
+@container (max-width:520px){.dr-name{font-size:max(12px,.9em)}}
 .dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap}
 .dr-line :is(.dr-chosen,.dr-later,.dr-passed,.dr-absent) .dr-state{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .dr-line li:not(.dr-chosen)>.dr-what{display:none}

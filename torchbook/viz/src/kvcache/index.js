@@ -241,7 +241,7 @@ function render({ model, el }) {
     );
   }
 
-  const width = () => Math.floor(main.clientWidth) || 640;
+  const width = () => Math.max(300, main.clientWidth - 1);
   let queued = false;
   let first = true;
   let waiting = 0;

@@ -98,7 +98,7 @@ export function triangles({ pick }) {
  */
 export function shelves({ pick }) {
   const node = h("div", { class: "kv-shelves", role: "group", "aria-label": "KV heads" });
-  const MOST = 300; // slots that can be told apart
+  const MOST = 60; // slots that can be told apart
   const sync = keyed(node, {
     key: ({ place }) => place,
     make: () => {

@@ -18,7 +18,7 @@ export const CSS = `
 .tbviz .kv-head{min-height:1.45em}
 .kv-good{color:var(--tb-good)}
 .kv-bad{color:var(--tb-bad)}
-.kv-main{min-height:352px}
+.kv-main{min-height:352px;display:grid;grid-template-columns:minmax(0,1fr);align-content:space-evenly}
 @container (max-width:520px){.kv-main{min-height:408px}.tbviz .kv-head{min-height:2.9em}}
 .kv-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:540px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
@@ -62,7 +62,8 @@ export const CSS = `
 .tbviz .kv-shelf{display:grid;gap:.2rem;padding:.3rem .5rem .45rem;margin:0;width:100%;text-align:left;font:inherit;color:inherit;background:none;border:1px solid var(--tb-line);border-radius:8px;cursor:pointer;touch-action:manipulation}
 .tbviz .kv-shelf[aria-pressed=true]{border-color:var(--tb-accent);box-shadow:0 0 0 1px var(--tb-accent)}
 .kv-shelf-head{display:flex;justify-content:space-between;gap:.6rem;font-size:max(12px,.9em)}
-.kv-meter{height:2.3rem;border:1px dashed var(--tb-edge);border-radius:4px;overflow:hidden;display:flex;background:var(--tb-bg)}
+.kv-shelves:has(>:nth-child(4)) .kv-meter{height:2.2rem}
+.kv-meter{height:3.4rem;border:1px dashed var(--tb-edge);border-radius:4px;overflow:hidden;display:flex;background:var(--tb-bg)}
 .kv-meter>i{display:block;height:100%;flex:none}
 .kv-meter>.w{background:var(--tb-accent)}
 .kv-meter>.c{background:repeating-linear-gradient(90deg,var(--tb-good-soft) 0 calc(var(--slot) - 1px),var(--tb-good) calc(var(--slot) - 1px) var(--slot))}
@@ -87,7 +88,7 @@ export const CSS = `
 .kv-pool b{font-weight:700}
 .kv-top{display:flex;justify-content:space-between;gap:.4rem}
 .kv-slots{display:flex;gap:2px}
-.kv-slots>i{width:.72rem;height:.9rem;border:1px solid var(--tb-edge);border-radius:2px;display:block}
+.kv-slots>i{width:.76rem;height:1.2rem;border:1px solid var(--tb-edge);border-radius:2px;display:block}
 .kv-slots>.used{background:var(--tb-accent);border-color:var(--tb-accent)}
 .kv-slots>.spare{background:${HATCH}}
 .free .kv-slots>i{border-style:dashed;border-color:var(--tb-muted)}

@@ -31,7 +31,7 @@ export function ring({ seek }) {
     const ranks = vectors.length;
     const high = width < 520 ? 330 : 380;
     const ends = chunkEnds(vectors[0].length, ranks).map((end, _, all) => end / all.at(-1));
-    const radius = Math.min(high / 7, width < 520 ? 44 : 56, (1.1 * Math.PI * Math.min(width / 2, high / 2)) / ranks);
+    const radius = Math.min(high / 7, width < 520 ? 44 : 56, (0.75 * Math.PI * Math.min(width / 2, high / 2)) / ranks);
     const [mid, tall] = [width / 2, high / 2];
     const [wide, rise] = [Math.min(mid - radius - 6, 2 * tall), tall - radius - 6];
     const angle = (rank) => (2 * Math.PI * rank) / ranks - Math.PI / 2;

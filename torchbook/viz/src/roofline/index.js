@@ -135,7 +135,7 @@ function render({ model, el }) {
     const { label } = devicesOf(now)[now.device];
     replace(head, h("b", { class: "rl-dose" }, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${operations(one.attainable)}/s` : `: ${label} has no figure for ${now.dtype}`);
     told.textContent = advice(now);
-    picture.draw(now, points(), Math.max(250, Math.floor(spot.clientWidth) || 560));
+    picture.draw(now, points(), Math.max(250, spot.clientWidth - 1));
     measuredBox.hidden = !points().length;
     replace(measured, points().map((each) => h("li", {}, `${place(each, now.machine)}.`)));
     answers.draw(rows(now));

@@ -169,7 +169,7 @@ function render({ model, el }) {
     note.hidden = !preset;
     steps.refresh();
     jumps.forEach((one, i) => one.disable(i ? step + 1 >= stepsOf(now) : step === 0));
-    view.draw(now, step, Math.floor(main.clientWidth) || 640);
+    view.draw(now, step, Math.max(300, main.clientWidth - 1));
     (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
     clearTimeout(waiting);
     const say = () => ui.say(describe(now, step, model.get("row")));

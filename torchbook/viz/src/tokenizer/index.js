@@ -105,7 +105,7 @@ function render({ model, el }) {
   const view = picture();
   const said = h("p", { class: "tk-said" });
   const empty = h("p", { class: "tk-empty" }, "No text, no tokens.");
-  const main = h("div", { class: "tk-main" }, run, view.node, empty);
+  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree" }, run, view.node, empty);
   const chosen = h("div", { class: "tk-box" });
   const body = h("tbody");
   const table = h(
