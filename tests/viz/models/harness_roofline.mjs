@@ -13,6 +13,10 @@ const ASK = {
   advice: model.advice,
   span: ([setting, points]) => model.span(setting, points),
   script: words.script,
+  slide: ([setting, intensity]) => {
+    const name = model.slideOf(setting) ?? null;
+    return [name, name && model.sizeAt(setting, intensity)];
+  },
   values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula ?? ""])),
   problem: ([op, name, value]) => model.problem(op, name, value ?? NaN),
   preset: (setting) => model.presetOf(setting) ?? null,

@@ -377,6 +377,27 @@ def test_page_shows_the_same_decades(ask: Ask, examples: int) -> None:
         assert tuple(page) == roofline.span(setting, points)
 
 
+def test_the_dot_finds_the_size_of_an_intensity(ask: Ask, examples: int) -> None:
+    draw = random.Random(7)
+    every = [(setting, 10 ** draw.uniform(-1, 5)) for setting in settings(examples // 4)]
+    slid = dict.fromkeys(roofline.OPS, 0)
+    for (setting, intensity), (name, size) in zip(every, ask("slide", every), strict=True):
+        if name is None:
+            continue
+
+        def at(value: int, setting: dict[str, Any] = setting, name: str = name) -> float:
+            changed = {**setting, "sizes": {**setting["sizes"], name: value}}
+            return roofline.cost(changed, setting["fused"]).intensity
+
+        field = SETUP["ops"][setting["op"]]["fields"][name]
+        assert field["low"] <= size <= field["high"]
+        assert at(size) <= intensity or size == field["low"]
+        assert size == field["high"] or at(size + 1) > intensity
+        slid[setting["op"]] += 1
+    assert all(slid[op] for op in ("matmul", "decode", "pointwise", "attention", "conv2d"))
+    assert not any(slid[op] for op in ("layer_norm", "softmax", "embedding"))
+
+
 def test_numbers_are_written_alike(ask: Ask) -> None:
     draw = random.Random(1)
     numbers = [0.0, 1.0, 999.5, 1e3, *(10 ** draw.uniform(0, 30) for _ in range(2000))]

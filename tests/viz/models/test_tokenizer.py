@@ -191,6 +191,22 @@ def test_each_merge_is_the_lowest_of_its_piece() -> None:
             assert of.lowest(piece.parts(known), known) is None
 
 
+def test_tree_of_a_piece_spans_its_bytes(ask: Ask) -> None:
+    known = vocabulary()
+    draw = random.Random(12)
+    every = [["".join(draw.choices(ALPHABET, k=draw.randint(1, 25))), draw.randint(0, 12)] for _ in range(200)]
+    for (text, merges), (nodes, roots) in zip(every, ask("tree", every), strict=True):
+        (piece,) = of.cut(text, known, "none")
+        assert roots == piece.parts(known, merges)
+        raw = text.encode()
+        for id, first, size, level, parts in nodes:
+            assert known.tokens[id] == raw[first : first + size]
+            below = [nodes[part] for part in parts]
+            assert [part[0] for part in below] == (list(known.pairs[id - 256]) if id >= 256 else [])
+            assert level == (1 + max(part[3] for part in below) if below else 0)
+        assert len(nodes) == len(raw) + min(merges, len(piece.merges))
+
+
 # The page
 
 
@@ -300,10 +316,10 @@ NINE = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"a", b"n"), (b"an", b"d")
           (b"b", b"e"), (b"\xc3", b"\xa9")]  # fmt: skip
 
 
-def tokenizer_explorer(**traits: Any) -> TokenizerExplorer:
+def tokenizer_explorer(text: str | None = None, **traits: Any) -> TokenizerExplorer:
     """Nine merges and a special token."""
-    start = {} if "preset" in traits else {"text": "to the end, and then"}
-    return TokenizerExplorer(NINE, specials=["<|endoftext|>"], **{**start, **traits})
+    usual = None if "preset" in traits else "to the end, and then"
+    return TokenizerExplorer(NINE, usual if text is None else text, specials=["<|endoftext|>"], **traits)
 
 
 def sample() -> Sample:

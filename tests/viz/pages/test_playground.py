@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import AutogradPlayground
-from torchbook.viz.playground import by_torch
+from torchbook.viz.playground import by_torch, setup
 
 from ..conftest import Show
 from ..pressing import press, tab_to, words
 
-PRESETS = Path(__file__).parents[3] / "torchbook/viz/src/playground/presets.js"
-
-
-def presets() -> list[str]:
-    """Expressions of the presets, as the page has them."""
-    return re.findall(r'expression: "([^"]+)"', PRESETS.read_text(encoding="utf-8"))
+PRESETS = [preset["set"]["expression"] for preset in setup()["presets"].values()]
 
 
 def gradient(page: Page, name: str) -> str:
@@ -131,7 +124,7 @@ LONG = "sigmoid(tanh(a*b + c)*d + exp(a)/(1 + exp(b))) * log(c^2 + d^2) + max(a,
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("text", [*presets(), "relu(a*b + c) * d + exp(a)", "a*b + c*d"])
+@pytest.mark.parametrize("text", [*PRESETS, "relu(a*b + c) * d + exp(a)", "a*b + c*d"])
 def test_an_expression_fits_into_the_picture(show: Show, text: str, width: int) -> None:
     page = show(AutogradPlayground("a"), width=width)
     type_in(page, text)
@@ -147,7 +140,9 @@ def test_of_what_is_larger_the_beginning_is_shown_and_the_rest_hinted_at(show: S
     seen = page.evaluate(FITS)
     assert seen["type"] >= 12
     assert seen["left" if width > 620 else "top"] >= 0
-    more = page.locator(".tbgraph").evaluate("(one) => [...'lrtb'].filter((side) => one.style.getPropertyValue(`--${side}`) === '1')")
+    more = page.locator(".tbgraph").evaluate(
+        "(one) => [...'lrtb'].filter((side) => one.style.getPropertyValue(`--${side}`) === '1')"
+    )
     assert more
     assert ("r" if width > 620 else "b") in more
     press(page, "Show all")
@@ -160,7 +155,7 @@ def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -
     page.evaluate("document.querySelector('.tbviz-drawer').open = false")
     height = "document.querySelector('.tbviz').offsetHeight"
     heights = {page.evaluate(height)}
-    for one in presets():
+    for one in PRESETS:
         type_in(page, one)
         heights.add(page.evaluate(height))
     type_in(page, "a * * b")

@@ -59,6 +59,11 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz-slider>label{margin:0;font-size:max(12px,.92em)}
 .tbviz-slider>input{width:100%;min-width:0;height:1.6rem;margin:0;accent-color:var(--tb-accent)}
 .tbviz-slider>output{font-variant-numeric:tabular-nums;text-align:right}
+.tbviz-player{display:flex;gap:.4rem .6rem;align-items:center;flex:1 1 15rem;min-width:0}
+.tbviz-player>.tbviz-toolbar{flex:none;flex-wrap:nowrap}
+.tbviz-player>.tbviz-slider{flex:1 1 auto;min-width:0;grid-template-columns:minmax(3rem,1fr) auto}
+.tbviz-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.tbviz-player output{white-space:nowrap;min-width:3.6rem}
 .tbviz-error{color:var(--tb-bad);font-size:max(12px,.9em);overflow-wrap:anywhere}
 .tbviz-error:empty,.tbviz-status:empty{display:none}
 .tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}

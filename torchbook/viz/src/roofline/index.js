@@ -4,7 +4,7 @@ import { numberField, table } from "../core/form.js";
 import { copyButton, h, replace, select, shell } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
 import { prefixed, significant } from "../core/units.js";
-import { advice, CONTRACT, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, problem, results, settingOf } from "./model.js";
+import { advice, CONTRACT, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, problem, results, settingOf, sizeAt, slideOf } from "./model.js";
 import { plot } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, place, rows, script } from "./words.js";
@@ -50,6 +50,13 @@ function render({ model, el }) {
     value: "true",
     onchange: (value) => ui.set({ fused: value === "true" }),
   });
+  const FEW = ["extra", "kernel", "stride", "ops"]; // sizes that are counted one by one; others double
+  /** The value after this one, within the field's range. */
+  const next = (name, value, way, far) => {
+    const { low, high } = OPS[model.get("op")].fields[name];
+    return Math.min(high, Math.max(low, far || FEW.includes(name) ? value + way : way > 0 ? value * 2 || 1 : Math.floor(value / 2)));
+  };
+  const resize = (name, value) => ui.set({ sizes: { ...model.get("sizes"), [name]: value } });
   let inputs = {};
   let shownOp = "";
   const sizes = h("div", { class: "sc-fields" });
@@ -59,14 +66,14 @@ function render({ model, el }) {
     if (op !== shownOp) {
       shownOp = op;
       inputs = Object.fromEntries(
-        Object.entries(OPS[op].fields).map(([name, { label, low, high }]) => [
+        Object.entries(OPS[op].fields).map(([name, { label }]) => [
           name,
           numberField({
             label,
             get: () => model.get("sizes")[name],
-            put: (value) => ui.set({ sizes: { ...model.get("sizes"), [name]: value } }),
+            put: (value) => resize(name, value),
             problem: (value) => problem(op, name, value),
-            next: (value, way, far) => Math.min(high, Math.max(low, far || name === "extra" || name === "kernel" || name === "stride" || name === "ops" ? value + way : way > 0 ? value * 2 || 1 : Math.floor(value / 2))),
+            next: (value, way, far) => next(name, value, way, far),
           }),
         ]),
       );
@@ -77,8 +84,16 @@ function render({ model, el }) {
   const note = h("p", { class: "sc-note", role: "status" });
   const head = h("p", { class: "sc-head" });
   const told = h("p", { class: "sc-small" });
-  const picture = plot((device) => ui.set({ device }));
-  const spot = h("div", { class: "sc-box" }, head, told, picture.node);
+  const picture = plot({
+    device: (device) => ui.set({ device }),
+    slide: (intensity) => resize(slideOf(setting()), sizeAt(setting(), intensity)),
+    step: (way) => {
+      const name = slideOf(setting());
+      resize(name, next(name, model.get("sizes")[name], way, false));
+    },
+  });
+  ui.defer(picture.stop);
+  const spot = picture.node;
   const answers = table();
   const measured = h("ul", { class: "rl-list" });
   const measuredBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Measured"), measured);
@@ -103,9 +118,9 @@ function render({ model, el }) {
     const of = costOf(now);
     const one = results(now)[now.device];
     const { label } = devicesOf(now)[now.device];
-    replace(head, h("b", {}, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${prefixed(one.attainable, "FLOP")}/s` : `: ${label} has no figure for ${now.dtype}`);
+    replace(head, h("b", { class: "rl-dose" }, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${prefixed(one.attainable, "FLOP")}/s` : `: ${label} has no figure for ${now.dtype}`);
     told.textContent = advice(now);
-    picture.draw(now, points(), Math.max(250, Math.floor(spot.clientWidth - 24) || 560));
+    picture.draw(now, points(), Math.max(250, spot.clientWidth - 1));
     measuredBox.hidden = !points().length;
     replace(measured, points().map((each) => h("li", {}, `${place(each, now.machine)}.`)));
     answers.draw(rows(now));
@@ -117,11 +132,12 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: note,
+    readout: h("div", { class: "rl-told" }, head, told),
     drawer: [
-    h("div", { class: "sc-fields" }, which, dtype, fused),
-    sizes,
-    h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
+      h("div", { class: "sc-fields" }, which, dtype, fused),
+      sizes,
+      note,
+      h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
       measuredBox,
       h("div", { class: "sc-box" }, answers.node),
       sources,

@@ -127,6 +127,29 @@ export function settingOf(preset) {
 const same = (a, b) => Object.keys(a).every((name) => (typeof a[name] === "object" ? same(a[name], b[name]) : a[name] === b[name]));
 export const presetOf = (setting) => Object.keys(PRESETS).find((name) => same(settingOf(name), setting));
 
+const SLIDES = { matmul: "m", decode: "batch", pointwise: "ops", attention: "queries", conv2d: "channels_out" };
+
+/** The size that moves the op to another intensity; undefined where none does. */
+export function slideOf(setting) {
+  const name = SLIDES[setting.op];
+  if (!name) return undefined;
+  const { low, high } = OPS[setting.op].fields[name];
+  const [least, most] = [low, high].map((value) => costOf({ ...setting, sizes: { ...setting.sizes, [name]: value } }).intensity);
+  return most > 1.05 * least ? name : undefined;
+}
+
+/** The value of that size with which the op comes nearest to an intensity, from below; intensity grows with it. */
+export function sizeAt(setting, intensity) {
+  const name = slideOf(setting);
+  let { low, high } = OPS[setting.op].fields[name];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (costOf({ ...setting, sizes: { ...setting.sizes, [name]: middle } }).intensity <= intensity) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** Is this, from a link, a setting that can be shown? */
 export function isSetting(value, machine) {
   const { sizes, device, ...given } = value ?? {};

@@ -177,4 +177,4 @@ export function program(setting, step, way) {
 
 const counts = (value) => Number.isInteger(value) && value >= 0 && value <= 1e6;
 export const CONTRACT = contractOf(SETUP, { also: { step: counts, row: counts }, possible: (setting) => (setting.step ?? 0) < stepsOf(setting) });
-export const { start: START, isSetting: isState, presetOf } = CONTRACT;
+export const { start: START, problem, isSetting: isState, presetOf } = CONTRACT;

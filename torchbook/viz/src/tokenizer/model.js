@@ -82,6 +82,22 @@ export function partsOf(piece, merges = piece.merges.length) {
   return ids;
 }
 
+/**
+ * Where the tokens of a piece stand after some merges: in units of a byte from the left, in rows from the top.
+ * @returns {{all: object[], roots: object[]}} of each token `id`, `from`, `size`, `level` and the two that it is made of
+ */
+export function tree(bytes, merges) {
+  const roots = bytes.map((id, from) => ({ id, from, size: 1, level: 0, parts: [] }));
+  const all = [...roots];
+  for (const [at, rank] of merges) {
+    const parts = roots.slice(at, at + 2);
+    const made = { id: 256 + rank, from: parts[0].from, size: parts[0].size + parts[1].size, level: 1 + Math.max(...parts.map((one) => one.level)), parts };
+    roots.splice(at, 2, made);
+    all.push(made);
+  }
+  return { all, roots };
+}
+
 export const encode = (text, known, pretokenizer) => cut(text, known, pretokenizer).flatMap((piece) => partsOf(piece));
 
 export const decode = (ids, { tokens }) => loose.decode(Uint8Array.from(ids.flatMap((id) => tokens[id])));
