@@ -2,7 +2,7 @@
 
 const has = (all, name) => Object.hasOwn(all, name);
 const scientific = (x) => x.toExponential().replace("e+", "e").replace("-", "−");
-const brief = (x) => ((x >= 1e4 || (x && x < 1e-3)) && scientific(x).length < String(x).length ? scientific(x) : String(x));
+const brief = (x) => (x >= 1e8 || (x && x < 1e-3) ? scientific(x) : String(x));
 
 /** What is wrong with a number for a field {low, high, whole, value}; empty when nothing is. Null is nothing where the default is null. */
 export function wrong({ low, high, whole, value: usual }, value) {
