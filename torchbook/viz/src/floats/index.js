@@ -73,7 +73,7 @@ function lineBox(now, ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Float explorer", finding: "A float spends its bits on range or on precision", invitation: "Flip a bit.", describe: HELP });
+  const ui = shell({ model, el, title: "Float explorer", finding: "A float spends its bits on range or on precision", invitation: "Flip a bit, or drag the number.", describe: HELP });
   ui.css(CSS);
   const now = session(ui, model);
   const link = permalink({
