@@ -22,7 +22,7 @@ def fact(page: Page | Locator, name: str) -> str:
     """The value beside a name such as "stride"."""
     root = page.page if isinstance(page, Locator) else page
     named = root.locator(".sx-name", has_text=re.compile(f"^{re.escape(name)}$"))
-    value = page.locator(".sx-facts > div", has=named)
+    value = page.locator(".sx-fact", has=named)
     return value.locator(".sx-value").first.inner_text()
 
 

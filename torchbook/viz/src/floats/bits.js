@@ -81,7 +81,7 @@ export function bitRow(on) {
     const all = [["sign", 1], ["exponent", of.exponent], ["fraction", of.fraction]];
     buttons = all.flatMap(([name, size]) => Array.from({ length: size }, bit(name)));
     buttons.forEach((one, n) => (one.dataset.bit = n));
-    replace(legend, all.map(([name, size]) => h("p", { class: `fx-head fx-${name}` }, `${name} ${size}`)));
+    replace(legend, all.map(([name, size]) => h("p", { class: `fx-head fx-${name}` }, `${size} ${name}${name === "fraction" ? " bits" : ""}`)));
     replace(told, all.map(([name]) => h("p", { class: `fx-meaning fx-${name}` })));
     replace(row, buttons);
     node.dataset.width = of.width;

@@ -4,8 +4,8 @@ import { animate, h, replace, s, still } from "../core/index.js";
 import { brink, classOf, decode, encode, FORMATS, limits, NAMES, patternAt, placeOf, spacing } from "./model.js";
 import { resolved, short, show } from "./text.js";
 
-const TOP = 62;
-const LANES = [31, 38]; // pixels from lane to lane, on narrow and on wide screens
+const TOP = 58;
+const LANES = [29, 38]; // pixels from lane to lane, on narrow and on wide screens
 const GLIDE = 380; // milliseconds
 const DRAG = 4; // pixels; what moves less was a click
 const SIDE = 14;
@@ -87,19 +87,16 @@ function remark(value, count, { holds, width }) {
   return became && width > NARROW ? `${many}, ${became}` : became || many;
 }
 
-/** The typed number, across all lanes. */
+/** The typed number: a line across all lanes, and its grip at the top. */
 function typedMark(typed, bottom, { low, high, width, x }) {
   const at = between(low, typed, high);
   const text = `${typed < at ? "← " : ""}${show(typed)}${typed > at ? " →" : ""}`;
   const room = Math.min(4.2 * text.length + 9, width / 2);
   const middle = between(room + 1, x(at), width - room - 1);
-  return s(
-    "g",
-    { class: "fx-grip" },
+  return [
     s("line", { x1: x(at), x2: x(at), y1: 23, y2: bottom, class: "fx-typed" }),
-    s("rect", { x: middle - room, y: 1, width: 2 * room, height: 22, rx: 11 }),
-    middled(middle, 16.5, "fx-at", text),
-  );
+    s("g", { class: "fx-grip" }, s("rect", { x: middle - room, y: 1, width: 2 * room, height: 22, rx: 11 }), middled(middle, 16.5, "fx-at", text)),
+  ];
 }
 
 /** Values under the selected lane: the number itself, and its neighbours where there is room. */
@@ -213,7 +210,7 @@ export function numberLine(on) {
     }
     node.style.minHeight = `${height}px`;
     const lanes = names.map((name, n) => lane(now, FORMATS[name], y(n), frame));
-    replace(picture, lanes, labels(now, y(0), frame), typedMark(now.typed, height - 6, frame));
+    replace(picture, lanes, typedMark(now.typed, height - 6, frame), labels(now, y(0), frame));
     tell(now, frame, names);
   }
 

@@ -37,9 +37,9 @@ export const CSS = `
 @container (max-width:559px){
 .fx-own,.fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,1fr));gap:2px}
 .fx-bit{height:2.55rem}
-.fx-bits[data-width="16"] .fx-bit{height:2.9rem}
-.fx-bits[data-width="8"] .fx-bit{height:3.2rem}
-.fx-value-box{min-height:14.6rem;gap:.3rem}
+.fx-bits[data-width="16"] .fx-bit{height:3.6rem}
+.fx-bits[data-width="8"] .fx-bit{height:4.4rem}
+.fx-value-box{min-height:17.3rem;gap:.3rem}
 .fx-readout{min-height:4.9rem}
 .fx-line-of-control{flex-wrap:nowrap;width:100%}
 .tbviz .fx-line-of-control label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
@@ -100,5 +100,6 @@ export const CSS = `
 .fx-grip .fx-at{stroke:none}
 .tbviz .fx-line{cursor:ew-resize;touch-action:pan-y;user-select:none}
 .fx-hit{fill:transparent}
+.fx-typed,.fx-grip{pointer-events:none}
 .fx-hit:hover{fill:var(--tb-accent);fill-opacity:.18}
 `;

@@ -132,8 +132,8 @@ function pictures(now) {
   });
   const sum = h("div", { class: "sx-sum" });
   const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
-  const stored = h("div", { class: "sx-facts", role: "list", "aria-label": "The storage" });
-  const node = h("div", { class: "sx-picture" }, facts, grid.node, h("div", { class: "sx-below" }, stored, store.node));
+  const stored = h("div", { class: "sx-told", role: "list", "aria-label": "The storage" });
+  const node = h("div", { class: "sx-picture" }, facts, grid.node, h("div", { class: "sx-below" }, store.node, stored));
   const join = wires(node, { grid: grid.node, store: store.node, cellOf: grid.cellOf, slot: store.slot });
   node.append(join.node);
 
@@ -151,7 +151,7 @@ function pictures(now) {
     join.join(at ? [at, ...others] : readers, walking ? null : place);
   }
 
-  /** Shape, stride and offset above the grid, the fate of the storage above the storage. */
+  /** Shape, stride and offset above the grid, the fate of the storage below the storage. */
   function tell() {
     const told = factsOf(now.get());
     replace(facts, told.tensor);
@@ -322,7 +322,7 @@ function render({ model, el }) {
   const chips = ui.chips(choose);
 
   const note = h("p", { role: "status" });
-  const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "More of the tensor" });
+  const more = h("div", { class: "sx-told", role: "list", "aria-label": "More of the tensor" });
   const refusal = h("div", { class: "sx-alert", role: "alert" });
   const listing = h("ol", { class: "sx-program", "aria-label": "The program so far" });
   const back = button("Undo", lifting(now.undo));
@@ -333,7 +333,7 @@ function render({ model, el }) {
     now.refresh();
     const program = now.get();
     const fresh = view.draw();
-    replace(facts, factsOf(program).more);
+    replace(more, factsOf(program).more);
     if (program.error || refusal.hasChildNodes()) replace(refusal, refusalOf(program));
     replace(listing, listingOf(program));
     for (const one of [back, reset]) one.disable(now.atStart());
@@ -359,7 +359,7 @@ function render({ model, el }) {
     ["Write to an element", writing],
     ["Walk through memory", walking],
   ]);
-  const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, facts, listing, code), tools);
+  const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, more, listing, code), tools);
   ui.lay({
     stage: view.node,
     presets: chips,

@@ -129,6 +129,7 @@ export function logicalGrid(on) {
       body,
     );
     node.classList.toggle("dense", cells.size > MOST);
+    node.classList.toggle("roomy", rank <= 2 && cells.size <= MOST / 2 && (shape.at(-2) ?? 1) <= 4);
     node.classList.toggle("tbviz-drawn", (shape.at(-1) ?? 0) <= 16); // wider ones are scrolled by the finger
     replace(node, grid);
   }

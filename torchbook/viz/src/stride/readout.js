@@ -41,7 +41,7 @@ export function factsOf(program) {
 const fact = (name, value, look = "") =>
   h(
     "div",
-    { class: look, role: "listitem" },
+    { class: `sx-fact ${look}`, role: "listitem" },
     h("span", { class: "sx-name" }, name),
     h("span", { class: "sx-value" }, value),
   );

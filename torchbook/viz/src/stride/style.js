@@ -15,19 +15,21 @@ export const CSS = `
 .sx-wires path{fill:none;stroke:var(--tb-accent);stroke-width:2;stroke-linejoin:round}
 .sx-wires path.more{stroke-dasharray:4 3}
 .sx-wires path.halo{stroke:var(--tb-bg);stroke-width:4;opacity:.8}
-.sx-facts{display:flex;flex-wrap:wrap;align-items:baseline;gap:.2rem .8rem;margin:0;padding:0}
-.sx-facts>div{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .4rem;min-width:0}
-.sx-facts span.sx-name{font-size:max(12px,.8em);color:var(--tb-muted);font-weight:400;margin:0}
-.sx-facts .sx-value{font-family:${MONO};font-size:max(12px,.95em);white-space:nowrap}
+.sx-facts,.sx-told{display:flex;flex-wrap:wrap;align-items:baseline;gap:.2rem .8rem;margin:0;padding:0}
+.sx-fact{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .4rem;min-width:0}
+.sx-fact span.sx-name{font-size:max(12px,.8em);color:var(--tb-muted);font-weight:400;margin:0}
+.sx-fact .sx-value{font-family:${MONO};font-size:max(12px,.95em);white-space:nowrap}
 .sx-value [data-dim]{display:inline-block}
-.sx-facts .copied .sx-value{color:var(--tb-warm);font-weight:650}
-.sx-facts .kept .sx-value{color:var(--tb-good);font-weight:650}
+.sx-fact.copied .sx-value{color:var(--tb-warm);font-weight:650}
+.sx-fact.kept .sx-value{color:var(--tb-good);font-weight:650}
 .sx-tight{display:flex;flex-direction:column;gap:.3rem}
 .tbviz .sx-head{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0 0 .25rem;width:fit-content}
 .sx-grid,.sx-store{min-width:0;max-width:100%;overflow:auto;padding:6px 4px;margin:0 -4px}
 .sx-grid{max-height:19rem}
 .sx-store{max-height:14rem}
+.sx-grid,.sx-store{align-self:center}
 .sx-below{display:flex;flex-direction:column;min-width:0;gap:.1rem}
+.sx-below>.sx-told{justify-content:center}
 .sx-outer{display:flex;flex-direction:column;gap:.6rem;max-width:100%}
 .sx-band{display:flex;flex-wrap:wrap;gap:.4rem 1rem}
 .sx-outer.boxed>.sx-band{border-left:3px solid var(--tb-violet);padding-left:.6rem}
@@ -36,6 +38,9 @@ export const CSS = `
 .sx-rows{display:grid;gap:3px;width:max-content}
 .sx-rows>[role=row]{display:grid;grid-template-columns:repeat(var(--n),minmax(2.35rem,max-content));gap:3px;align-items:center}
 .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(2.35rem,max-content))}
+.sx-grid.roomy .sx-rows>[role=row]{grid-template-columns:repeat(var(--n),minmax(3.4rem,max-content))}
+.sx-grid.roomy .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(3.4rem,max-content))}
+.sx-grid.roomy .sx-cell{min-height:2.75rem;font-size:1.05em}
 .sx-axis{font-size:max(12px,.74em);line-height:1.25;text-align:center;font-variant-numeric:tabular-nums}
 .sx-cell{position:relative;min-height:2.05rem;border-radius:5px;border:1px solid var(--tb-edge);display:flex;align-items:center;justify-content:center;
 padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);cursor:pointer;background:color-mix(in oklab,var(--tb-accent-soft),var(--tb-warm-soft) var(--at,0%));user-select:none}
@@ -52,13 +57,13 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-grid.dense .sx-rows>[role=row]{gap:2px;grid-template-columns:repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-cell{min-height:1.5rem;padding:0;border-radius:3px}
-.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:9.5rem}
+.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:8.8rem}
 .sx-sum .big{font-family:${MONO};font-size:1.02em;line-height:1.5}
 .sx-sum .big>span{display:inline-block;white-space:nowrap}
 .sx-sum .small{font-size:max(12px,.9em);color:var(--tb-muted)}
 .sx-sum b{font-weight:700}
 .sx-memory{display:flex;flex-direction:column;gap:4px}
-.sx-line{display:grid;grid-template-columns:repeat(8,minmax(1rem,2.6rem));gap:3px;border-left:3px solid var(--tb-line);padding-left:5px}
+.sx-line{display:grid;grid-template-columns:repeat(8,minmax(1rem,3.1rem));gap:3px;border-left:3px solid var(--tb-line);padding-left:5px}
 .sx-line.hot{border-left-color:var(--tb-good)}
 .sx-line .sx-cap{grid-row:1/span 2;margin:0;align-self:start;line-height:1.95rem;text-align:right;padding-right:2px;font-variant-numeric:tabular-nums}
 .sx-line .sx-cell{min-height:1.95rem;padding:0}
@@ -67,7 +72,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-slot.start small,.sx-cell.on+small{visibility:visible;color:var(--tb-fg);font-weight:700}
 .sx-slot.start small::before{content:"▲"}
 .sx-memory.many small{display:none}
-.sx-memory.many .start .sx-cell::before{content:"▲";position:absolute;bottom:-.75em;font-size:12px;z-index:1}
+.sx-memory.many .start .sx-cell{box-shadow:inset 4px 0 0 var(--tb-fg)}
 .sx-memory.many .sx-line{gap:2px}
 .sx-times{position:absolute;top:-.5em;right:-.2em;font-size:12px;font-weight:700;line-height:1.1;background:var(--tb-fg);color:var(--tb-bg);border-radius:6px;padding:1px 3px;z-index:1}
 .sx-memory.long .sx-line{grid-template-columns:repeat(16,minmax(1rem,2.6rem))}
@@ -76,14 +81,18 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-memory.dense .sx-line .sx-cell{min-height:1.4rem;border-radius:3px}
 .sx-memory.dense .sx-line .sx-cap{line-height:1.4rem}
 .sx-memory.dense .sx-n{display:none}
-.sx-memory.dense .on .sx-n{display:block;z-index:1;background:var(--tb-bg);line-height:1}
+.sx-memory.dense .on .sx-n{display:block}
+.dense .sx-cell.on{z-index:1;min-width:1.8rem;margin-inline:min(0px,calc((100% - 1.8rem)/2));background:var(--tb-bg)}
 .tbviz:has(.sx-memory.dense) .sx-readout{min-height:0}
 @container (max-width:559px){
-.sx-picture{min-height:20.5rem}
+.sx-picture{min-height:20.8rem}
 .sx-grid,.sx-store{padding:4px 3px;margin:0 -3px}
 .sx-grid{max-height:15rem}
 .sx-readout{min-height:10.4rem;gap:.25rem}
 .sx-readout.refused .sx-sum{display:none}
+.sx-grid.roomy .sx-rows>[role=row]{grid-template-columns:repeat(var(--n),minmax(2.8rem,max-content))}
+.sx-grid.roomy .sx-rows>[role=row].sx-lead{grid-template-columns:1rem repeat(var(--n),minmax(2.8rem,max-content))}
+.sx-grid.roomy .sx-cell{min-height:2.5rem}
 .sx-panel .sx-rows>[role=row].sx-lead{grid-template-columns:.9rem repeat(var(--n),minmax(1.9rem,max-content))}
 .sx-panel .sx-cell{min-height:1.8rem}
 .sx-band{gap:.3rem .6rem}
@@ -93,7 +102,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-grid.dense .sx-cell,.sx-memory.dense .sx-line .sx-cell{min-height:1.15rem}
 .sx-memory.dense .sx-line .sx-cap{line-height:1.15rem}
 .sx-grid.dense .sx-n{display:none}
-.sx-grid.dense .on .sx-n{display:block;z-index:1;background:var(--tb-bg);line-height:1}
+.sx-grid.dense .on .sx-n{display:block}
 }
 .sx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;background:var(--tb-bg);display:flex;flex-direction:column;gap:.55rem;min-width:0}
 .sx-row{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
