@@ -65,8 +65,8 @@ class AutogradExplorer(Visualizer):
     )
     step = traitlets.Int(
         -1,
-        help="How far the picture has run: 0 is before the first operation. -1 is where it opens: amid the backward, or "
-        "where torch raises an error.",
+        help="How far the picture has run: 0 is before the first operation, and -1, where nobody chose, amid the "
+        "backward or where torch raises an error.",
     ).tag(sync=True)
     selected = traitlets.Int(-1, help="The node whose details are shown; -1 for none.").tag(sync=True)
 

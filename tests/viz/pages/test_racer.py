@@ -225,7 +225,9 @@ def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -
     height = "document.querySelector('.tbviz').offsetHeight"
     heights = {page.evaluate(height)}
     for preset in setup()["presets"].values():
-        page.get_by_role("button", name=preset["label"], exact=True, include_hidden=True).evaluate("(one) => one.click()")
+        page.get_by_role("button", name=preset["label"], exact=True, include_hidden=True).evaluate(
+            "(one) => one.click()"
+        )
         heights.add(page.evaluate(height))
     assert len(heights) == 1
     assert heights.pop() <= most

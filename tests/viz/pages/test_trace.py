@@ -136,7 +136,18 @@ def test_every_control_is_reached_by_tab(show: Show, shown: TraceExplorer) -> No
             return e.closest('[role=toolbar]')?.getAttribute('aria-label') || e.getAttribute('aria-roledescription')
                 || e.labels?.[0]?.textContent || e.textContent }""")
         )
-    wanted = {"Presets", "More presets", "Phases", "flame chart", "Zoom", "Move", "find operators by name", "count in", "self ▼", "Copy link"}
+    wanted = {
+        "Presets",
+        "More presets",
+        "Phases",
+        "flame chart",
+        "Zoom",
+        "Move",
+        "find operators by name",
+        "count in",
+        "self ▼",
+        "Copy link",
+    }
     assert wanted <= seen
 
 

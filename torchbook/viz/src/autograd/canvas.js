@@ -7,7 +7,7 @@ const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowR
 const MOST = 2.5;
 const STRIP = 48; // kept free for the zoom buttons where they are shown
 const GLIDE = 380; // milliseconds in which nodes, marks and the view move
-export const READABLE = 0.93; // below this the text in the boxes is too small; the canvas then follows what happens instead
+export const READABLE = 12.01 / 13; // below this the text in the boxes, of 13 px, is too small; the canvas then follows what happens instead
 
 export const CANVAS = `
 .tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y;--l:0;--r:0;--t:0;--b:0;--more:color-mix(in srgb,var(--tb-edge) 70%,transparent)}
@@ -28,6 +28,7 @@ inset calc(var(--r)*-16px) 0 14px -13px var(--more),inset 0 calc(var(--t)*16px) 
 .tbgraph-label{font-size:13px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--tb-warm);paint-order:stroke;
 stroke:var(--tb-fill);stroke-width:4px;stroke-linejoin:round;text-anchor:start;pointer-events:none;font-weight:600}
 .tbgraph-above{text-anchor:middle}
+.tbgraph-left{text-anchor:end}
 .tbgraph-mark{pointer-events:none;stroke:var(--tb-fill);stroke-width:1.5}
 .tbgraph-mark-gradient{fill:var(--tb-warm)}
 .tbgraph-mark-value{fill:var(--tb-accent)}
@@ -64,7 +65,9 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     const path = s("path", { class: "tbgraph-edge", d: curve(points) });
     const tip = s("path", { class: "tbgraph-tip" });
     const middle = points[Math.floor(points.length / 2)];
-    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : { class: "tbgraph-label", x: middle.x + 7, y: middle.y + 4 });
+    const left = points[0].x < points[points.length - 1].x - 4; // the number stands on the side to which the edge leads
+    const beside = { class: `tbgraph-label ${left ? "tbgraph-left" : ""}`, x: middle.x + (left ? -7 : 7), y: middle.y + 4 };
+    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : beside);
     const parts = { path, tip, text, points };
     aim(parts, false);
     return parts;
@@ -154,14 +157,13 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   const begin = () => {
     fit(false);
     if (readable()) return;
-    const along = across ? "x" : "y";
-    const top = placed.boxes.reduce((best, box) => (box[along] < best[along] ? box : best));
+    const top = placed.boxes.reduce((best, box) => (box.y < best.y ? box : best));
     const { width, height } = size();
     const within = (at, space, long) => (long * READABLE <= space ? (space - long * READABLE) / 2 : Math.max(space - long * READABLE, Math.min(0, at)));
     place({
       k: READABLE,
       x: across ? within(0, width, placed.width) : within(width / 2 - top.x * READABLE, width, placed.width),
-      y: across ? within(height / 2 - top.y * READABLE, height, placed.height) : within(0, height, placed.height),
+      y: within(0, height, placed.height),
     });
   };
   const zoom = (by, at) => {

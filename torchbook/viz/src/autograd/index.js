@@ -129,7 +129,7 @@ function render({ model, el }) {
     const { graph } = line;
     picture?.remove();
     picture = canvas({
-      label: "Graph", defer: ui.defer, far: narrow() ? 26 : 30, near: narrow() ? 8 : 22,
+      label: "Graph", defer: ui.defer, far: narrow() ? 26 : 30, near: narrow() ? 5 : 22,
       boxes: graph.nodes.map((node, i) => box(node, i, narrow())),
       edges: graph.edges.map((edge) => ({ from: edge.to, to: edge.from })),
       onselect: (i) => ui.set({ selected: model.get("selected") === i ? -1 : i }),
@@ -178,7 +178,8 @@ function render({ model, el }) {
     ui.say(sentence(line, data, state.at));
     tell(state, chosen);
     const { node } = state.step;
-    if (state.nodes[node]) picture.show(node);
+    if (!side.hidden) picture.show(chosen);
+    else if (state.nodes[node]) picture.show(node);
     else if (state.at === 0 || state.step.kind === "end") settle();
     if (state.at !== was) travel(state, was >= 0 && state.at === was + 1);
     was = state.at;
@@ -291,7 +292,7 @@ function box(node, i, narrow) {
     draw(group, { width: w, height: t }) {
       const middle = -aside / 2;
       const two = s("text", { class: "tbag-two", x: middle, y: 14 });
-      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: node.kind === "leaf" ? t / 2 : 6 }));
+      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: node.kind === "leaf" ? 14 : 5 }));
       group.append(s("text", { x: middle, y: -4 }, title), two);
       const badge = saved ? s("g", { class: "tbag-badge", transform: `translate(${w / 2 - 17} 0)` },
         s("rect", { x: -13, y: -16, width: 26, height: 32, rx: 6 }), store(0, -7), s("text", { y: 11 }, saved)) : null;

@@ -3,7 +3,7 @@
 
 import { Graph, layout as dagre } from "@dagrejs/dagre";
 
-export const MARGIN = 10; // around the graph
+export const MARGIN = 7; // around the graph
 
 /**
  * @param {Array<{width: number, height: number}>} boxes

@@ -51,7 +51,7 @@ const STYLE = `${CANVAS}
 const BROAD = 620; // of the figure: from here on the graph runs from left to right
 // Ways to lay the graph out, the best first; in a tight one the numbers beside the edges are left out.
 const ACROSS = [{ across: true, near: 14, far: 62 }, { across: false, near: 14, far: 34 }, { across: true, near: 8, far: 24, tight: true }];
-const DOWN = [{ across: false, near: 8, far: 38 }, { across: false, near: 8, far: 20, tight: true }];
+const DOWN = [{ across: false, near: 8, far: 38 }, { across: false, near: 6, far: 14, tight: true }];
 const REACH = 10;
 const TURNS = { ArrowLeft: -1, ArrowRight: 1 };
 const PULL = 5; // pixels of a drag for one grain
@@ -289,7 +289,7 @@ function render({ model, el }) {
 function box(node, broad) {
   const leaf = node.kind === "leaf";
   return {
-    width: Math.max(broad ? 92 : 80, node.title.length * 8 + 22), height: 56,
+    width: Math.max(broad ? 92 : 80, node.title.length * 8 + 22), height: 54,
     draw(group, { width: w, height: t }) {
       const value = s("text", { class: "tbpg-v", y: 5 });
       const grad = s("text", { class: "tbpg-g", y: 21 });

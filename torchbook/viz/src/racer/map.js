@@ -8,7 +8,7 @@ import { show } from "./words.js";
 
 const SHADE = [60, 130, 220];
 const DOTS = 10; // steps from dot to dot
-const TICKS = 3; // numbers along a side, about
+const TICKS = 4; // numbers along a side, about
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const one = (v) => Math.round(v * 10) / 10;
 

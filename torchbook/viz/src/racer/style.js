@@ -9,7 +9,7 @@ export const CSS = `
 .tbviz .rx-says{height:2.9em;overflow:hidden;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}
 .rx-legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;min-height:1.5em;align-content:flex-start;line-height:1.5}
 .rx-who{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
-.rx-who b{color:var(--hue);font-variant-numeric:tabular-nums}
+.rx-who b{color:var(--hue);min-width:4.6em;font-variant-numeric:tabular-nums}
 .rx-steps{align-items:center}
 .rx-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
 .rx-bar input{width:5.2rem}
@@ -22,7 +22,8 @@ export const CSS = `
 .rx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.6rem;align-items:start}
 .rx-curve{display:flex;flex-direction:column;gap:.2rem;min-width:0}
 @container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.45fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
-@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 .4rem;min-height:3em;font-size:max(12px,.92em)}.rx-who{gap:.2rem}}
+@container (max-width:779px){.rx-legend{min-height:3.1em}}
+@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .4rem;font-size:max(12px,.92em)}.rx-who{gap:.2rem}}
 .rx-seen-box,.rx-side{display:flex;flex-direction:column;gap:.6rem;min-width:0}
 .rx-map{position:relative;aspect-ratio:3/2;border:1px solid var(--tb-line);border-radius:8px;overflow:hidden;min-width:0}
 .rx-shade,.tbviz .rx-svg{position:absolute;inset:0;width:100%;height:100%}

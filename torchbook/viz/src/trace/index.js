@@ -166,6 +166,7 @@ function render({ model, el }) {
     if (node) reach(node);
   };
   const tools = toolbar("Zoom", [closer, wider, all, to, parent, other]);
+  tools.classList.add("tr-tools");
   const sideways = toolbar("Move", [left, right]);
 
   function drawChart() {

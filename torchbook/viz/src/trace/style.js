@@ -6,6 +6,7 @@ export const CSS = `
 .tr{display:grid;grid-template-columns:minmax(0,1fr);gap:.7rem}
 .tbviz .tr-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tr-said{height:2.9em;overflow:hidden}
+@container (max-width:779px){.tr-tools{flex:1 1 100%}}
 .tr-legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem}
 .tr-legend>span{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
 .tr-of{color:var(--hue)}
