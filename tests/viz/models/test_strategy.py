@@ -258,6 +258,24 @@ def test_presets_and_names_are_those_of_python(ask: Ask) -> None:
     assert ask("names", [StrategyTool(model="8b", card="a100", seq=77).setting]) == [[None, "8b", "a100", "ib400"]]
 
 
+@pytest.mark.parametrize(
+    "degrees",
+    [{"replicate": 4}, {"shard": 8}, {"replicate": 3, "shard": 4}, {"shard": 4, "cp": 2}, {"shard": 3, "tp": 4},
+     {"shard": 2, "cp": 2, "tp": 2, "pp": 4, "replicate": 2}],
+)  # fmt: skip
+def test_parts_lie_where_the_mesh_puts_them_and_fill_the_model(ask: Ask, degrees: dict[str, int]) -> None:
+    pp, replicate, shard, cp, tp = (degrees.get(name, 1) for name in ("pp", "replicate", "shard", "cp", "tp"))
+    mesh = torch.arange(pp * replicate * shard * cp * tp).view(pp, replicate, shard * cp, tp)
+    parts = ask("part", [[rank, degrees] for rank in range(mesh.numel())])
+    for stage, replica, piece, column in torch.cartesian_prod(*map(torch.arange, mesh.shape)).tolist():
+        part = parts[mesh[stage, replica, piece, column]]
+        assert part["y"] == pytest.approx(stage / pp)
+        assert part["column"] == pytest.approx(column / tp)
+        assert part["x"] == pytest.approx(column / tp + piece / (tp * shard * cp))
+    area = sum(part["width"] * part["height"] for part in parts)
+    assert area == pytest.approx(replicate)  # each replica holds the model once
+
+
 def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
     for name, of in SETUP["fields"].items():
         values = [of["low"], of["high"], of["low"] - 1, of["high"] * 2]

@@ -2,7 +2,7 @@
 
 export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
 export { copyButton, copyText } from "./copy.js";
-export { h, replace, s, uid } from "./dom.js";
-export { animate, still } from "./motion.js";
+export { h, keyed, replace, s, uid } from "./dom.js";
+export { animate, moving, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
 export { shell } from "./shell.js";

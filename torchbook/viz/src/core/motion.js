@@ -26,3 +26,14 @@ export function animate({ ms, step, done }) {
   frame = requestAnimationFrame(tick);
   return { cancel: () => cancelAnimationFrame(frame) };
 }
+
+/**
+ * Let what is drawn in `svg` glide to its next place (`.tbviz-moving` in style.js), except where the drawing itself got
+ * another size. Call it before each drawing.
+ * @param {Element} svg
+ * @param {number} width the width for which it is drawn now
+ */
+export function moving(svg, width) {
+  svg.classList.toggle("tbviz-moving", svg.dataset.width === String(width));
+  svg.dataset.width = width;
+}

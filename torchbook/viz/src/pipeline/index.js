@@ -2,12 +2,13 @@
 
 import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
 import { lanes } from "./lanes.js";
-import { FIELDS, isSetting, NAMES, presetOf, PRESETS, problem, simulate, START, TRANSFERS, unpacked } from "./model.js";
+import { FIELDS, isSetting, NAMES, presetOf, PRESETS, simulate, START, TRANSFERS, unpacked } from "./model.js";
 import { CSS } from "./style.js";
-import { describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
+import { briefOf, describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
 
-const HELP = "The sliders change the model: every worker has a core of its own, batches are handed out in order. Choose a batch by its slider or by a click on it to follow its way.";
+const HELP = "The sliders change the model: every worker has a core of its own, batches are handed out in order. A click on a batch follows its way, and so do the arrow keys on the lanes.";
 const ALL = [...NAMES, "transfer"];
+const FIRST = ["workers", "load_ms"]; // in the line of control
 const STEPS = { load_ms: 1000, copy_ms: 1000, step_ms: 1000, startup_ms: 10000 }; // highest time of a slider
 
 /** Times run over decades: a slider's place 0 to 120 is 0.1 ms to its highest, in steps that look round. */
@@ -42,7 +43,7 @@ function control(name, model, put) {
 const bars = (rows) => h("div", { class: "pl-bars" }, rows.map(([name, share, text, most]) => [h("span", {}, most ? h("b", {}, name) : name), h("span", { class: `pl-track${most ? " most" : ""}`, "aria-hidden": "true" }, h("i", { style: { width: `${Math.min(100, 100 * share).toFixed(1)}%` } })), h("span", { class: "pl-value" }, text)]));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace", invitation: "Choose a case: where do lanes wait?", describe: HELP });
+  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace", invitation: "Change the workers: which lane waits?", describe: HELP });
   ui.css(CSS);
   const run = model.get("run")?.rows ? model.get("run") : null;
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -72,11 +73,11 @@ function render({ model, el }) {
   const note = h("p", { class: "pl-note", role: "status" });
   const head = h("p", { class: "pl-head" });
   const chart = lanes({ pick: (i) => ui.set({ selected: i }) });
-  const follow = slider({ label: "follow batch", min: 0, max: 1, value: 0, oninput: (i) => ui.set({ selected: i }) });
   const way = h("p", { class: "pl-way", role: "status" });
   const pace = h("div", { class: "pl-box" });
   const busy = h("div", { class: "pl-box" });
-  const spot = h("div", { class: "pl-box" }, head, chart.node, h("div", { class: "pl-follow" }, follow, skip), way);
+  const spot = chart.node;
+  const brief = h("p", { class: "pl-brief" });
   let timer = 0;
   let first = true;
   ui.defer(() => clearTimeout(timer));
@@ -101,9 +102,9 @@ function render({ model, el }) {
     note.hidden = !preset;
     const all = rowsOf(now, recorded);
     replace(head, recorded ? "Recorded: " : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
-    follow.update({ max: rows.length - 1, value: selected });
     way.textContent = wayOf(rows, selected);
-    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth - 24) || 560) });
+    brief.textContent = briefOf(rows, selected);
+    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
     const most = Math.max(...all.terms.map((one) => one.value));
     replace(
       pace,
@@ -128,11 +129,13 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    bar: run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
-    readout: note,
+    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), h("div", { class: "pl-two" }, FIRST.map((name) => inputs[name]))],
+    readout: [head, brief],
     drawer: [
-    h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),
-    h("div", { class: "pl-bar" }, transfer, copyButton("Copy as PyTorch", () => script(setting())), link),
+      note,
+      way,
+    h("div", { class: "pl-sliders" }, NAMES.filter((name) => !FIRST.includes(name)).map((name) => inputs[name])),
+    h("div", { class: "pl-bar" }, transfer, skip, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "pl-pair" }, pace, busy),
     ],
   });

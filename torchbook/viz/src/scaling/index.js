@@ -1,6 +1,6 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
+import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider } from "../core/index.js";
 import { numberField, table } from "./form.js";
 import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
 import { curvePlot, stepBar } from "./picture.js";
@@ -8,7 +8,7 @@ import { CSS } from "./style.js";
 import { duration, plain, significant, typed } from "./text.js";
 import { CLAIMS, describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. A click on the curve sets the number of GPUs.";
+const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. The point on the curve is dragged, or moved by arrow keys, to another number of GPUs. The gap to the ideal is what waiting costs; the link is taken to be the same for all GPUs, and beyond one machine it seldom is.";
 const ALL = [...NAMES, "rule"];
 const OTHER = "other";
 
@@ -33,8 +33,30 @@ function numberOf(name, model, put) {
   });
 }
 
+/** The sliders under the curve: sizes run over decades, with twenty places in each. */
+const SLIDERS = {
+  parameters: { label: "model", range: [1e6, 1e11], say: (value) => typed("parameters", value) },
+  bandwidth_gb: { label: "link", range: [1, 1000], say: (value) => `${plain(value)} GB/s` },
+  overlap: { label: "overlap", say: (value) => `${plain(value)} %` },
+};
+
+function sliderOf(name, model, put) {
+  const { label, range, say } = SLIDERS[name];
+  const [low, high] = range ?? [];
+  const valueAt = (place) => (range ? Number((low * 10 ** (place / 20)).toPrecision(2)) : place);
+  const placeOf = (value) => (range ? Math.round(20 * Math.log10(Math.min(high, Math.max(low, value)) / low)) : value);
+  let exact; // the model's own number, where the slider only comes near it
+  const one = slider({ label, min: 0, max: range ? placeOf(high) : 100, value: 0, format: (place) => say(exact ?? valueAt(place)), oninput: (place) => put({ [name]: valueAt(place) }) });
+  one.input.addEventListener("input", () => (exact = undefined), { capture: true });
+  one.refresh = () => {
+    exact = model.get(name);
+    one.update({ value: placeOf(exact) });
+  };
+  return one;
+}
+
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Start from a case.", describe: HELP });
+  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Drag the point to more GPUs, then make the link slower.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const put = (changes) => ui.set(changes);
@@ -80,16 +102,22 @@ function render({ model, el }) {
     put({ gpus });
     inputs.gpus.refresh(true);
   });
+  ui.defer(plot.stop);
+  const sliders = Object.keys(SLIDERS).map((name) =>
+    sliderOf(name, model, (changes) => {
+      put(changes);
+      inputs[name].refresh(true);
+    }),
+  );
   const claims = h("details", {}, h("summary", {}, "What an older tutorial said of the first example"), h("dl", {}, CLAIMS.flatMap(([claim, holds]) => [h("dt", {}, claim), h("dd", {}, holds)])));
-  const spot = h("div", { class: "sc-box" }, head, bar.node);
-  const curveBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Speed-up over the number of GPUs"), plot.node);
+  const spot = h("div", { class: "sc-pictures" }, plot.node, bar.node);
 
   let queued = false;
   let width = 0;
   function draw() {
     queued = false;
     const now = setting();
-    Object.values(inputs).forEach((one) => one.refresh());
+    [...Object.values(inputs), ...sliders].forEach((one) => one.refresh());
     const which = linkOf(now);
     known.update({ value: which ?? OTHER });
     rule.update({ value: now.rule });
@@ -104,9 +132,9 @@ function render({ model, el }) {
     note.textContent = PRESETS[preset]?.note ?? "";
     note.hidden = !preset;
     answers.draw(rows(now));
-    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const all = results(now);
-    replace(head, "One step ", h("b", {}, duration(all.step)), ", speed-up ", h("b", {}, `${significant(all.speedup)}×`), `, efficiency ${significant(100 * all.efficiency)} %`);
+    replace(head, "A step takes ", h("b", {}, duration(all.step)), `: `, h("b", { class: "sc-fast" }, `${significant(all.speedup)} times`), ` as fast as one GPU, ${significant(100 * all.efficiency)} % of the ideal.`);
     bar.draw(now, room);
     plot.draw(now, room);
     ui.say(describe(now));
@@ -124,12 +152,14 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: [note, told],
+    bar: h("div", { class: "sc-sliders" }, sliders),
+    readout: head,
     drawer: [
+      note,
     h("div", { class: "sc-fields" }, shown),
+      told,
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
       h("div", { class: "sc-box" }, answers.node),
-      curveBox,
       claims,
     ],
   });
