@@ -6,6 +6,7 @@ import dataclasses
 import random
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -259,7 +260,7 @@ def test_lanes_take_the_times_that_were_measured(ask: Ask) -> None:
             own = [block for block in page["blocks"] if block["lane"] == lane]
             assert [block["end"] - block["start"] for block in own] == pytest.approx([size] * len(own))
             starts = [block["start"] for block in own]
-            assert [b - a for a, b in zip(starts, starts[1:], strict=False)] == pytest.approx([full] * (len(own) - 1))
+            assert [b - a for a, b in pairwise(starts)] == pytest.approx([full] * (len(own) - 1))
             clash = [one for one in page["clashes"] if one["lane"] == lane]
             assert (clash != []) == (size > full)
         assert page["end"] == pytest.approx(max(block["end"] for block in page["blocks"]))

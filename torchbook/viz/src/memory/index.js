@@ -3,7 +3,7 @@
 import { button, copyButton, h, keyed, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
 import { numberField, table } from "../scaling/form.js";
 import { CSS as CALCULATOR } from "../scaling/style.js";
-import { amount, plain } from "../scaling/text.js";
+import { amount } from "../scaling/text.js";
 import { ALL, CARDS, changes, CHOICES, FIELDS, firstChange, isSetting, modelOf, MODELS, NAMES, PICKS, presetOf, PRESETS, problem, REMEDIES, results, settingOf, START, taken } from "./model.js";
 import { stack } from "./picture.js";
 import { CSS } from "./style.js";
@@ -22,7 +22,7 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Memory budget", finding: "What fills the memory of a GPU", invitation: "Press what saves memory, until the bar ends before the line.", describe: HELP });
+  const ui = shell({ model, el, title: "Memory budget", finding: "What fills the memory of a GPU", invitation: "Press what saves memory until it fits.", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const replaced = {}; // by remedy that was taken here, what it replaced
@@ -152,10 +152,10 @@ function render({ model, el }) {
     const first = firstChange(now);
     replace(
       head,
-      `${now.gpus > 1 ? "Each GPU" : "One GPU"} holds `,
-      h("b", { class: all.fits ? "good" : "bad" }, amount(all.total)),
-      all.fits ? `, ${amount(all.room)} of ${plain(now.memory_gb)} GB are left.` : `, ${amount(-all.room)} too much.`,
-      odd ? ` ${odd}` : first && [first.fits ? " Change first: " : " Most is saved by: ", h("b", {}, first.name), `, to ${amount(first.total)}.`],
+      now.gpus > 1 ? "On each GPU " : "",
+      h("b", { class: all.fits ? "good" : "bad" }, amount(Math.abs(all.room))),
+      all.fits ? " are left." : " too much.",
+      odd ? ` ${odd}` : first && [first.fits ? " First: " : " Most is saved by: ", h("b", {}, first.name), `, to ${amount(first.total)}.`],
     );
     const possible = remedies.filter((one) => one.modes.includes(mode));
     remedyList(possible);

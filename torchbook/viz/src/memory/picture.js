@@ -1,7 +1,7 @@
 /** What a GPU holds as one bar, part after part, against the line of the card. */
 
 import { h, keyed, moving, s, uid } from "../core/index.js";
-import { amount, plain } from "../scaling/text.js";
+import { amount, plain, significant } from "../scaling/text.js";
 import { PARTS, results } from "./model.js";
 import { LABELS } from "./words.js";
 
@@ -32,7 +32,7 @@ export function stack() {
   const names = keyed(key, {
     key: (one) => one.name,
     make: (one) => h("li", {}, h("i", { class: `mb-${one.name}` }), h("span", {}, BRIEF[one.name] ?? LABELS[one.name]), h("b")),
-    update: (el, one) => (el.lastChild.textContent = amount(one.size)),
+    update: (el, one) => (el.lastChild.textContent = significant(one.size / 1e9)) // GB, as at the line,
   });
 
   function place(el, attrs) {

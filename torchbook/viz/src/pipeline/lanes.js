@@ -89,8 +89,8 @@ export function lanes({ pick }) {
       bar(k, load_start, load_end, "pl-load", i, "", String(i));
       if (!own) bar(at.wait, ask, got, "pl-wait", i, "main");
       if (data > 0) bar(at.step, idle, idle + data, "pl-wait", i, "step");
-      bar(at.copy, copy_start, copy_end, "pl-copy", i, "", String(i));
-      bar(at.step, step_start, step_end, "pl-step", i, "", String(i));
+      bar(at.copy, copy_start, copy_end, "pl-copy", i);
+      bar(at.step, step_start, step_end, "pl-step", i, "", i === selected ? String(i) : "");
     });
     replace(
       rails,

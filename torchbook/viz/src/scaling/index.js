@@ -56,7 +56,7 @@ function sliderOf(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Drag the point to more GPUs, then make the link slower.", describe: HELP });
+  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Drag the point, then make the link slower.", describe: HELP });
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
   const put = (changes) => ui.set(changes);
@@ -134,7 +134,7 @@ function render({ model, el }) {
     answers.draw(rows(now));
     const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const all = results(now);
-    replace(head, "A step takes ", h("b", {}, duration(all.step)), `: `, h("b", { class: "sc-fast" }, `${significant(all.speedup)} times`), ` as fast as one GPU, ${significant(100 * all.efficiency)} % of the ideal.`);
+    replace(head, "A step takes ", h("b", {}, duration(all.step)), "; the speed-up is ", h("b", { class: "sc-fast" }, `${significant(100 * all.efficiency)} %`), " of the ideal.");
     bar.draw(now, room);
     plot.draw(now, room);
     ui.say(describe(now));

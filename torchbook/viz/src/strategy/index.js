@@ -52,7 +52,7 @@ function line(name, show) {
     over.style.width = one && !one.fits ? `${Math.min(34, (one.memory.total - most) * scale)}%` : "0";
     arrow.textContent = name === plan.strategy ? "→ " : "";
     press.classList.toggle("st-not", Boolean(one) && !one.fits);
-    rate.textContent = one ? speed(one.tokens_per_second).replace(" tokens/s", "") : "–";
+    rate.textContent = one ? speed(one.tokens_per_second).replace(/ (\w*) ?tokens\/s/, "$1") : "–";
     const told = name === plan.strategy ? ", the tree's end" : name === plan.fastest ? ", fastest" : "";
     press.setAttribute("aria-label", one ? `${STRATEGIES[name]}: ${amount(one.memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}${told}` : `${STRATEGIES[name]}: not on this cluster`);
   }
@@ -60,7 +60,7 @@ function line(name, show) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Press a bar: what does each GPU keep of the model?", describe: HELP });
+  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Press a bar: what does a GPU keep?", describe: HELP });
   ui.css(CALCULATOR);
   ui.css(CSS);
   const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
@@ -154,7 +154,7 @@ function render({ model, el }) {
       h("b", {}, SHORT[one.name]),
       `: ${describeLayout(one.layout)}. Each GPU needs `,
       h("b", { class: one.fits ? "st-good" : "st-bad" }, amount(one.memory.total)),
-      one.fits ? `; ${speed(one.tokens_per_second)}.` : ", too much.",
+      one.fits ? "." : ", too much.",
       fast && ` Faster, by these estimates: ${SHORT[fast.name]}.`,
       odd ? ` ${odd}` : !chosen && " Nothing here fits.",
     );
