@@ -52,7 +52,19 @@ def trial(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Try]:
 def _in_one(folder: Path) -> str:
     """The core's modules in one scope, without their imports and exports."""
     parts = []
-    for name in ["dom", "motion", "field", "pointer", "controls", "player", "copy", "permalink", "style", "contract", "shell"]:
+    for name in [
+        "dom",
+        "motion",
+        "field",
+        "pointer",
+        "controls",
+        "player",
+        "copy",
+        "permalink",
+        "style",
+        "contract",
+        "shell",
+    ]:
         lines = (folder / f"{name}.js").read_text(encoding="utf-8").splitlines()
         kept = [line.removeprefix("export ") for line in lines if not line.startswith("import ")]
         parts.append("\n".join(kept))

@@ -10,6 +10,8 @@ const [model, words] = await Promise.all(["memory/model.js", "memory/words.js"].
 const ASK = {
   results: model.results,
   changes: (setting) => [model.changes(setting), model.firstChange(setting)],
+  remedies: () => model.REMEDIES,
+  taken: (setting) => Object.fromEntries(Object.entries(model.REMEDIES).map(([name, one]) => [name, model.taken(setting, one)])),
   words: words.describe,
   script: words.script,
   values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula])),

@@ -22,6 +22,7 @@ const ASK = {
   pipe_preset: pipe.presetOf,
   seen: ([run, workers]) => pipe.seen(pipe.unpacked(run), workers),
   diagnose: neck.diagnose,
+  neck_lanes: neck.lanesOf,
   neck_words: neck.describe,
   neck_script: neck.script,
   product: ([setting, step]) => tiles.product(setting, step),

@@ -13,6 +13,7 @@ const ASK = {
   script: ([setting, name]) => words.script(setting, model.candidates(setting)[name]),
   rows: (setting) => Object.values(model.candidates(setting)).map((one) => words.rows(setting, one).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula]))),
   names: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null, model.cardOf(setting) ?? null, model.wireOf(setting) ?? null],
+  part: ([rank, layout]) => model.partOf(rank, model.layoutOf(layout)),
   start: (name) => model.settingOf(name),
 };
 

@@ -6,6 +6,7 @@ import dataclasses
 import random
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -235,6 +236,44 @@ def test_words_and_picture_follow() -> None:
     w.loader_ms = 5.0
     assert w.words.startswith("The step sets the pace")
     assert "The step sets the pace" in w.picture
+
+
+# The lanes
+
+
+def test_lanes_take_the_times_that_were_measured(ask: Ask) -> None:
+    every = measurements(400)
+    for measurement, page in zip(every, ask("neck_lanes", every), strict=True):
+        step, loader, full = (measurement[f"{name}_ms"] for name in ("step", "loader", "full"))
+        copy = measurement["copy_ms"] or 0.0
+        for lane, size in (("loader", loader), ("copy", copy), ("step", step)):
+            own = [block for block in page["blocks"] if block["lane"] == lane]
+            assert [block["end"] - block["start"] for block in own] == pytest.approx([size] * len(own))
+            starts = [block["start"] for block in own]
+            assert [b - a for a, b in pairwise(starts)] == pytest.approx([full] * (len(own) - 1))
+            clash = [one for one in page["clashes"] if one["lane"] == lane]
+            assert (clash != []) == (size > full)
+        assert page["end"] == pytest.approx(max(block["end"] for block in page["blocks"]))
+        assert (page["waits"] != []) == (full > step)
+        assert (page["gaps"] != []) == (full > loader + copy + step)
+
+
+def test_what_cannot_be_is_what_the_rules_refuse_and_a_gap_is_what_no_part_explains(ask: Ask) -> None:
+    every = measurements(400)
+    for measurement, page in zip(every, ask("neck_lanes", every), strict=True):
+        cause = of.diagnose(**measurement).cause
+        if cause == "check":
+            assert page["clashes"]
+        if cause == "more":
+            assert page["gaps"]
+
+
+def test_a_gpu_that_is_idle_within_its_step_is_drawn_so(ask: Ask) -> None:
+    (lanes,) = ask("neck_lanes", [BottleneckTool(preset="launch").setting])
+    for block in lanes["blocks"]:
+        assert block["busy"] == pytest.approx(0.34 * 9.4 / 9 if block["lane"] == "step" else 1)
+    (lanes,) = ask("neck_lanes", [BottleneckTool(preset="starved").setting])
+    assert {block["busy"] for block in lanes["blocks"]} == {1}
 
 
 # The figure among all figures

@@ -414,6 +414,19 @@ def test_page_offers_the_same_changes(ask: Ask, examples: int) -> None:
         assert (first and first["name"]) == (best and best.name)
 
 
+def test_remedies_are_taken_and_save_memory(ask: Ask) -> None:
+    (remedies,) = ask("remedies", [None])
+    start = MemoryBudget(preset="8b", flash=False, seq=4096).setting
+    for name, remedy in remedies.items():
+        for mode in remedy["modes"]:
+            before = start | {"mode": "train" if name == "lora" else mode} | remedy["unset"]
+            after = before | remedy["set"]
+            taken = ask("taken", [before, after])
+            assert (taken[0][name], taken[1][name]) == (False, True)
+            assert MemoryBudget(**after).results.total < MemoryBudget(**before).results.total
+            assert after | remedy["unset"] == before
+
+
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
     every = settings(examples) + [MemoryBudget(preset=name).setting for name in PRESETS]
     for setting, page in zip(every, ask("words", every), strict=True):

@@ -259,6 +259,24 @@ def test_presets_and_names_are_those_of_python(ask: Ask) -> None:
     assert ask("names", [StrategyTool(model="8b", card="a100", seq=77).setting]) == [[None, "8b", "a100", "ib400"]]
 
 
+@pytest.mark.parametrize(
+    "degrees",
+    [{"replicate": 4}, {"shard": 8}, {"replicate": 3, "shard": 4}, {"shard": 4, "cp": 2}, {"shard": 3, "tp": 4},
+     {"shard": 2, "cp": 2, "tp": 2, "pp": 4, "replicate": 2}],
+)  # fmt: skip
+def test_parts_lie_where_the_mesh_puts_them_and_fill_the_model(ask: Ask, degrees: dict[str, int]) -> None:
+    pp, replicate, shard, cp, tp = (degrees.get(name, 1) for name in ("pp", "replicate", "shard", "cp", "tp"))
+    mesh = torch.arange(pp * replicate * shard * cp * tp).view(pp, replicate, shard * cp, tp)
+    parts = ask("part", [[rank, degrees] for rank in range(mesh.numel())])
+    for stage, replica, piece, column in torch.cartesian_prod(*map(torch.arange, mesh.shape)).tolist():
+        part = parts[mesh[stage, replica, piece, column]]
+        assert part["y"] == pytest.approx(stage / pp)
+        assert part["column"] == pytest.approx(column / tp)
+        assert part["x"] == pytest.approx(column / tp + piece / (tp * shard * cp))
+    area = sum(part["width"] * part["height"] for part in parts)
+    assert area == pytest.approx(replicate)  # each replica holds the model once
+
+
 def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
     """Every formula of the page, computed from its text, agrees with its value up to the digits that are shown."""
     units = {"GB": 1e9, "MB": 1e6, "TB": 1e12, "kB": 1e3, "B": 1, "million": 1e6, "billion": 1e9, "trillion": 1e12,

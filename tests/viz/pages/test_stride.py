@@ -65,7 +65,9 @@ CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].f
 })"""
 
 
-@pytest.mark.parametrize(("shape", "at"), [((3, 4), (0, 1)), ((8, 16), (2, 14)), ((2, 3, 4), (0, 1, 1)), ((6, 6), (1, 0))])
+@pytest.mark.parametrize(
+    ("shape", "at"), [((3, 4), (0, 1)), ((8, 16), (2, 14)), ((2, 3, 4), (0, 1, 1)), ((6, 6), (1, 0))]
+)
 @pytest.mark.parametrize("width", SCREENS)
 def test_a_line_leads_to_the_storage_and_crosses_no_number(
     show: Show, shape: tuple[int, ...], at: tuple[int, ...], width: int
@@ -332,7 +334,9 @@ def test_what_is_refused_shakes_and_says_why(show: Show) -> None:
     assert facts(page)[0] == "(6,)"
 
 
-@pytest.mark.parametrize(("label", "typed", "said"), [("value", "", "a number"), ("start", "1.5", "start: a whole number")])
+@pytest.mark.parametrize(
+    ("label", "typed", "said"), [("value", "", "a number"), ("start", "1.5", "start: a whole number")]
+)
 def test_a_wrong_entry_says_so_and_changes_nothing(show: Show, label: str, typed: str, said: str) -> None:
     page = show(StrideExplorer((2, 3)))
     press(page, "Write to an element" if label == "value" else "narrow")

@@ -45,6 +45,35 @@ export function diagnose(setting) {
   return { cause, title, why, remedies, path, reach, gain: reach === null ? null : full / reach };
 }
 
+export const BATCHES = 3; // that are drawn
+
+/**
+ * The measurements as lanes: each batch is loaded, copied and used right after another, and a batch comes every
+ * `full_ms`. That is one run, of several, that takes these times.
+ * @returns {{blocks: Array<{lane: string, batch: number, start: number, end: number, busy: number}>,
+ *   clashes: Array<{lane: string, start: number, end: number}>, waits: Array<{start: number, end: number}>,
+ *   gaps: Array<{start: number, end: number}>, end: number}} milliseconds; `busy` is the part of a step in which the GPU
+ *   works, `clashes` are what no lane can do, `waits` are those of the step for its next batch, `gaps` have no part at all
+ */
+export function lanesOf({ step_ms: step, loader_ms: loader, copy_ms, full_ms: full, utilisation }) {
+  const parts = [["loader", loader], ["copy", copy_ms ?? 0], ["step", step]];
+  const serial = parts.reduce((sum, [, size]) => sum + size, 0);
+  const [blocks, clashes, waits, gaps] = [[], [], [], []];
+  const busy = utilisation === null ? 1 : Math.min(1, (utilisation * full) / (100 * step));
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    let start = batch * full;
+    for (const [lane, size] of parts) {
+      blocks.push({ lane, batch, start, end: start + size, busy: lane === "step" ? busy : 1 });
+      if (batch && size > full) clashes.push({ lane, start, end: start + size - full });
+      start += size;
+    }
+    if (batch + 1 === BATCHES) break;
+    if (full > serial) gaps.push({ start, end: (batch + 1) * full });
+    if (full > step) waits.push({ start, end: start + full - step });
+  }
+  return { blocks, clashes, waits, gaps, end: (BATCHES - 1) * full + serial };
+}
+
 /** The same sentences as `describe` in torchbook/viz/bottleneck.py. */
 export function describe(setting) {
   const found = diagnose(setting);

@@ -54,3 +54,14 @@ export function shake(el) {
   if (still()) return;
   el.animate({ transform: [0, -7, 6, -4, 2, 0].map((x) => `translateX(${x}px)`) }, { duration: 380 });
 }
+
+/**
+ * Let what is drawn in `svg` glide to its next place (`.tbviz-moving` in style.js), except where the drawing itself got
+ * another size. Call it before each drawing.
+ * @param {Element} svg
+ * @param {number} width the width for which it is drawn now
+ */
+export function moving(svg, width) {
+  svg.classList.toggle("tbviz-moving", svg.dataset.width === String(width));
+  svg.dataset.width = width;
+}

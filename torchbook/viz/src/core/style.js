@@ -69,7 +69,9 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}
 .tbviz-copy{display:inline-flex;flex-wrap:wrap;gap:.4rem;align-items:center}
 .tbviz-status{color:var(--tb-good);font-size:max(12px,.86em);overflow-wrap:anywhere;user-select:all}
-@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}}
+@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}
+.tbviz-moving :is(rect,circle,path,g,line){transition:x .38s,y .38s,width .38s,height .38s,cx .38s,cy .38s,d .38s,transform .38s,opacity .38s,fill .2s,stroke .2s}
+@starting-style{.tbviz-moving :is(rect,circle,path,g,line){opacity:0}}}
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
 @container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
 @media (max-width:480px){.tbviz{padding:.45rem .6rem;gap:.3rem;line-height:1.38}.tbviz-bar{gap:.35rem .5rem}.tbviz-finding{font-size:1rem;line-height:1.25}}

@@ -1,15 +1,16 @@
 /** MemoryBudget: what a transformer holds in memory, part by part, with every formula and its numbers. */
 
 import { numberField, table } from "../core/form.js";
-import { button, copyButton, h, replace, select, shell } from "../core/index.js";
+import { button, copyButton, h, keyed, replace, select, shell, toolbar } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
-import { amount, plain } from "../core/units.js";
-import { CARDS, changes, CHOICES, CONTRACT, FIELDS, firstChange, modelOf, MODELS, NAMES, PICKS, results } from "./model.js";
-import { bars } from "./picture.js";
+import { amount } from "../core/units.js";
+import { CARDS, changes, CHOICES, CONTRACT, FIELDS, firstChange, modelOf, MODELS, NAMES, PICKS, REMEDIES, results, taken } from "./model.js";
+import { stack } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, rows, script } from "./words.js";
 
 const OTHER = "other";
+const matches = (a, b) => Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => a[name] === b[name]);
 const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
 
 function stepped(name, value, way, far) {
@@ -23,6 +24,8 @@ function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "memory", changed: (given) => Object.keys(given).forEach((name) => inputs[name]?.refresh(true)) });
   ui.css(SHEET);
   ui.css(CSS);
+  const replaced = {}; // by remedy that was taken here, what it replaced
+  let eased = null; // the last remedy: the bytes before it, and the setting after it
   const { setting, put } = ui;
   const link = ui.link();
   const chips = ui.chips();
@@ -57,9 +60,26 @@ function render({ model, el }) {
   });
   const cards = CARDS.map((size) => button(`${size} GB`, () => put({ memory_gb: size })));
   const note = h("p", { class: "sc-note", role: "status" });
-  const head = h("p", { class: "sc-head" });
-  const picture = bars();
-  const spot = h("div", { class: "sc-box" }, head, picture.node);
+  const head = h("p", { class: "mb-told" });
+  const picture = stack();
+  const spot = picture.node;
+  const remedies = Object.entries(REMEDIES).map(([name, one]) => ({ name, ...one, press: button(one.label, () => remedy(name)) }));
+  const remedyBar = toolbar("What saves memory", remedies.map((one) => one.press));
+  remedyBar.classList.add("mb-ways");
+  remedyBar.replaceChildren(); // those of a setting are put in as it is drawn
+  const remedyList = keyed(remedyBar, { key: (one) => one.name, make: (one) => one.press, update: () => {} });
+
+  /** Take a remedy, or take it back: what it had replaced comes again. */
+  function remedy(name) {
+    const { set, unset } = REMEDIES[name];
+    const now = setting();
+    const on = taken(now, REMEDIES[name]);
+    const next = on ? { ...unset, ...replaced[name] } : set;
+    if (on) delete replaced[name];
+    else replaced[name] = Object.fromEntries(Object.keys(set).map((key) => [key, now[key]]));
+    eased = on ? null : { bytes: results(now).total, setting: { ...now, ...next } };
+    put(next);
+  }
   const ways = h("ul", { class: "mb-list" });
   const waysTitle = h("p", { class: "sc-title" });
   const waysBox = h("div", { class: "sc-box" }, waysTitle, ways);
@@ -102,10 +122,28 @@ function render({ model, el }) {
     cards.forEach((one, i) => one.setAttribute("aria-pressed", String(CARDS[i] === now.memory_gb)));
     const about = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    ui.tell(note, odd || about);
+    ui.tell(note, about);
     const all = results(now);
-    replace(head, `${now.gpus > 1 ? "Each GPU" : "One GPU"} holds `, h("b", {}, amount(all.total)), all.fits ? `: fits in ${plain(now.memory_gb)} GB, ${amount(all.room)} left` : `: does not fit in ${plain(now.memory_gb)} GB, ${amount(-all.room)} too much`);
-    picture.draw(now, Math.max(240, Math.floor(spot.clientWidth - 24) || 560));
+    const first = firstChange(now);
+    replace(
+      head,
+      now.gpus > 1 ? "On each GPU " : "",
+      h("b", { class: all.fits ? "good" : "bad" }, amount(Math.abs(all.room))),
+      all.fits ? " are left." : " too much.",
+      odd ? ` ${odd}` : first && [first.fits ? " First: " : " Most is saved by: ", h("b", {}, first.name), `, to ${amount(first.total)}.`],
+    );
+    const possible = remedies.filter((one) => one.modes.includes(mode));
+    remedyList(possible);
+    remedyBar.reset();
+    for (const one of possible) {
+      one.press.setAttribute("aria-pressed", String(taken(now, one)));
+      const best = Boolean(first) && matches(first.set, one.set);
+      one.press.classList.toggle("mb-first", best);
+      if (best) one.press.title = "Change this first";
+      else one.press.removeAttribute("title");
+    }
+    const before = eased && matches(eased.setting, now) ? eased.bytes : 0;
+    picture.draw(now, Math.max(240, Math.floor(spot.clientWidth) || 560), before);
     offer(now);
     answers.draw(rows(now));
     ui.say(describe(now));
@@ -116,8 +154,10 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: note,
+    bar: remedyBar,
+    readout: head,
     drawer: [
+      note,
     h(
       "div",
       { class: "mb-groups" },

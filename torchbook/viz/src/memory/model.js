@@ -192,4 +192,23 @@ export function firstChange(setting) {
   return every.find((one) => one.fits) ?? every.reduce((best, one) => (one.total < best.total ? one : best));
 }
 
+/**
+ * What a press changes and another undoes: {label, modes in which it is offered, set, unset}. It is on where all of `set`
+ * holds; sharding asks for at least as many GPUs as it sets.
+ */
+export const REMEDIES = {
+  flash: { label: "flash attention", modes: ["train", "lora"], set: { flash: true }, unset: { flash: false } },
+  checkpoint: { label: "checkpoints", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
+  states: { label: "8-bit states", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
+  shard: { label: "8 GPUs, ZeRO-3", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
+  bf16: { label: "bf16", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
+  lora: { label: "LoRA", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
+  eight: { label: "8-bit weights", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
+  four: { label: "4-bit weights", modes: ["lora", "infer"], set: { bits: 4 }, unset: { bits: 16 } },
+  cache: { label: "8-bit cache", modes: ["infer"], set: { kv_bits: 8 }, unset: { kv_bits: 16 } },
+};
+
+/** Is this remedy taken in a setting? */
+export const taken = (setting, remedy) => Object.entries(remedy.set).every(([name, value]) => (name === "gpus" ? setting.gpus >= value : setting[name] === value));
+
 export const modelOf = (setting) => Object.keys(MODELS).find((name) => Object.entries(MODELS[name].shape).every(([key, value]) => setting[key] === value));

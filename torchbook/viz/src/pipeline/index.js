@@ -4,8 +4,9 @@ import { copyButton, h, replace, select, shell, slider, toggle, toolbar } from "
 import { lanes } from "./lanes.js";
 import { CONTRACT, FIELDS, NAMES, simulate, TRANSFERS, unpacked } from "./model.js";
 import { CSS } from "./style.js";
-import { describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
+import { briefOf, describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
 
+const FIRST = ["workers", "load_ms"]; // in the line of control
 const STEPS = { load_ms: 1000, copy_ms: 1000, step_ms: 1000, startup_ms: 10000 }; // highest time of a slider
 
 /** Times run over decades: a slider's place 0 to 120 is 0.1 ms to its highest, in steps that look round. */
@@ -61,11 +62,11 @@ function render({ model, el }) {
   const note = h("p", { class: "pl-note", role: "status" });
   const head = h("p", { class: "pl-head" });
   const chart = lanes({ pick: (i) => ui.set({ selected: i }) });
-  const follow = slider({ label: "follow batch", min: 0, max: 1, value: 0, oninput: (i) => ui.set({ selected: i }) });
   const way = h("p", { class: "pl-way", role: "status" });
   const pace = h("div", { class: "pl-box" });
   const busy = h("div", { class: "pl-box" });
-  const spot = h("div", { class: "pl-box" }, head, chart.node, h("div", { class: "pl-follow" }, follow, skip), way);
+  const spot = chart.node;
+  const brief = h("p", { class: "pl-brief" });
 
   function draw() {
     const now = setting();
@@ -81,9 +82,9 @@ function render({ model, el }) {
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
     replace(head, recorded ? "Recorded: " : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
-    follow.update({ max: rows.length - 1, value: selected });
     way.textContent = wayOf(rows, selected);
-    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth - 24) || 560) });
+    brief.textContent = briefOf(rows, selected);
+    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
     const most = Math.max(...all.terms.map((one) => one.value));
     replace(
       pace,
@@ -100,11 +101,13 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    bar: run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
-    readout: note,
+    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), h("div", { class: "pl-two" }, FIRST.map((name) => inputs[name]))],
+    readout: [head, brief],
     drawer: [
-    h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),
-    h("div", { class: "pl-bar" }, transfer, copyButton("Copy as PyTorch", () => script(setting())), link),
+      note,
+      way,
+    h("div", { class: "pl-sliders" }, NAMES.filter((name) => !FIRST.includes(name)).map((name) => inputs[name])),
+    h("div", { class: "pl-bar" }, transfer, skip, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "pl-pair" }, pace, busy),
     ],
   });

@@ -1,7 +1,7 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
 import { numberField, table } from "../core/form.js";
-import { copyButton, h, replace, select, shell } from "../core/index.js";
+import { copyButton, h, replace, select, shell, slider } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
 import { duration, plain, significant, typed } from "../core/units.js";
 import { CONTRACT, FIELDS, linkOf, LINKS, NAMES, results, RULES } from "./model.js";
@@ -30,6 +30,28 @@ function numberOf(name, model, put) {
     typed: (value) => typed(name, value),
     text: name === "parameters",
   });
+}
+
+/** The sliders under the curve: sizes run over decades, with twenty places in each. */
+const SLIDERS = {
+  parameters: { label: "model", range: [1e6, 1e11], say: (value) => typed("parameters", value) },
+  bandwidth_gb: { label: "link", range: [1, 1000], say: (value) => `${plain(value)} GB/s` },
+  overlap: { label: "overlap", say: (value) => `${plain(value)} %` },
+};
+
+function sliderOf(name, model, put) {
+  const { label, range, say } = SLIDERS[name];
+  const [low, high] = range ?? [];
+  const valueAt = (place) => (range ? Number((low * 10 ** (place / 20)).toPrecision(2)) : place);
+  const placeOf = (value) => (range ? Math.round(20 * Math.log10(Math.min(high, Math.max(low, value)) / low)) : value);
+  let exact; // the model's own number, where the slider only comes near it
+  const one = slider({ label, min: 0, max: range ? placeOf(high) : 100, value: 0, format: (place) => say(exact ?? valueAt(place)), oninput: (place) => put({ [name]: valueAt(place) }) });
+  one.input.addEventListener("input", () => (exact = undefined), { capture: true });
+  one.refresh = () => {
+    exact = model.get(name);
+    one.update({ value: placeOf(exact) });
+  };
+  return one;
 }
 
 function render({ model, el }) {
@@ -61,13 +83,19 @@ function render({ model, el }) {
     put({ gpus });
     inputs.gpus.refresh(true);
   });
+  ui.defer(plot.stop);
+  const sliders = Object.keys(SLIDERS).map((name) =>
+    sliderOf(name, model, (changes) => {
+      put(changes);
+      inputs[name].refresh(true);
+    }),
+  );
   const claims = h("details", {}, h("summary", {}, "What an older tutorial said of the first example"), h("dl", {}, CLAIMS.flatMap(([claim, holds]) => [h("dt", {}, claim), h("dd", {}, holds)])));
-  const spot = h("div", { class: "sc-box" }, head, bar.node);
-  const curveBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Speed-up over the number of GPUs"), plot.node);
+  const spot = h("div", { class: "sc-pictures" }, plot.node, bar.node);
 
   function draw() {
     const now = setting();
-    Object.values(inputs).forEach((one) => one.refresh());
+    [...Object.values(inputs), ...sliders].forEach((one) => one.refresh());
     const which = linkOf(now);
     known.update({ value: which ?? OTHER });
     rule.update({ value: now.rule });
@@ -79,9 +107,9 @@ function render({ model, el }) {
       : `${plain(now.bandwidth_gb)} GB/s in one direction; a data sheet that adds both directions would say ${plain(2 * now.bandwidth_gb)} GB/s.`;
     ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     answers.draw(rows(now));
-    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const all = results(now);
-    replace(head, "One step ", h("b", {}, duration(all.step)), ", speed-up ", h("b", {}, `${significant(all.speedup)}×`), `, efficiency ${significant(100 * all.efficiency)} %`);
+    replace(head, "A step takes ", h("b", {}, duration(all.step)), "; the speed-up is ", h("b", { class: "sc-fast" }, `${significant(100 * all.efficiency)} %`), " of the ideal.");
     bar.draw(now, room);
     plot.draw(now, room);
     ui.say(describe(now));
@@ -95,12 +123,14 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: [note, told],
+    bar: h("div", { class: "sc-sliders" }, sliders),
+    readout: head,
     drawer: [
+      note,
     h("div", { class: "sc-fields" }, shown),
+      told,
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
       h("div", { class: "sc-box" }, answers.node),
-      curveBox,
       claims,
     ],
   });

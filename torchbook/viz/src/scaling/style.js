@@ -15,8 +15,20 @@ export const CSS = `
 .sc-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .sc-ideal{stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
 .sc-line{stroke:var(--tb-accent);stroke-width:2.8;fill:none;stroke-linejoin:round}
-.sc-dot{fill:var(--tb-accent);stroke:var(--tb-bg);stroke-width:1.5}
-.sc-curve{cursor:crosshair}
+.sc-dot{fill:var(--tb-accent);stroke:var(--tb-bg);stroke-width:2}
+.sc-lost{fill:var(--tb-bad-soft);opacity:.75}
+.sc-pictures{display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.sc-point{cursor:grab;touch-action:none}
+.sc-point:active{cursor:grabbing}
+.sc-reach{fill:transparent}
+.tbviz .sc-point:focus-visible{outline:none}
+.sc-point:focus-visible .sc-dot{stroke:var(--tb-fg);stroke-width:3}
+.sc-sliders{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.1rem 1.2rem;flex:1 1 100%}
+.sc-sliders .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) minmax(3.4rem,auto)}
+@container (max-width:600px){.sc-sliders{grid-template-columns:minmax(0,1fr)}.sc-sliders .tbviz-slider{grid-template-columns:4rem minmax(3rem,1fr) minmax(4.4rem,auto)}}
+.tbviz .sc-fast{color:var(--tb-accent)}
+.sc-curve .sc-here{font-size:17px;fill:var(--tb-accent)}
+.sc-curve{cursor:crosshair;touch-action:pan-y}
 .tbviz .sc details>summary{cursor:pointer;min-height:1.6rem}
 .tbviz .sc dl{margin:.3rem 0 0;display:grid;gap:.35rem}
 .tbviz .sc dt{font-weight:600;font-size:max(12px,.94em);margin:0}

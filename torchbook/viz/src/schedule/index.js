@@ -42,7 +42,8 @@ function render({ model, el }) {
   );
   const note = h("p", { class: "sd-note", role: "status" });
   const chart = lanes({ pick: (time) => seek(all.findLastIndex((t) => t <= time)) });
-  const spot = h("div", { class: "sd-box" });
+  const spot = h("div");
+  const head = h("p", { class: "sd-head" });
   const ranksBox = h("div", { class: "sd-box" });
   const countBox = h("div", { class: "sd-box" });
   const whole = toggle("Fit the width", false, (on) => ui.set({ whole: on }));
@@ -68,14 +69,9 @@ function render({ model, el }) {
     { kind: "primary" },
   );
   ui.defer(() => clearInterval(timer));
-  const moves = [
-    button("|◂", () => seek(0), { name: "Start", title: "Start" }),
-    button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }),
-    button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" }),
-    button("▸|", () => seek(all.length - 1), { name: "End", title: "End" }),
-  ];
+  const moves = [button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }), button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" })];
   const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x} of ${all.length}`, oninput: (x) => seek(x - 1) });
-  replace(spot, h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub, whole), chart.node);
+  replace(spot, chart.node);
 
   function ranksTable(now, found, time) {
     const { v, peaks } = found;
@@ -112,7 +108,7 @@ function render({ model, el }) {
   let found;
   function draw() {
     const now = setting();
-    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const wanted = JSON.stringify([now, room, model.get("whole")]);
     if (wanted !== drawn) {
       drawn = wanted;
@@ -126,10 +122,11 @@ function render({ model, el }) {
       whole.press(model.get("whole"));
       chart.draw({ ops: found.ops, ranks: now.stages, virtual: found.v, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
+      replace(head, `Of ${plain(Number(found.whole.toPrecision(6)))}, each rank waits ${plain(Number((found.whole - found.work).toPrecision(6)))}: a bubble of `, h("b", { class: "sd-share" }, percent(found.share)), `. Rank 0 holds up to ${plain(found.peaks[0] / found.v)} micro-batch${found.peaks[0] === found.v ? "" : "es"}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });
-    moves.forEach((one, i) => one.disable(i < 2 ? at === 0 : at + 1 >= all.length));
+    moves.forEach((one, i) => one.disable(i === 0 ? at === 0 : at + 1 >= all.length));
     chart.mark(doing(found.ops, all[at], now.stages), all[at], all[at + 1] ?? found.whole);
     ranksTable(now, found, all[at]);
     ui.soon(() => describe(now, at), { quiet: playing() });
@@ -138,12 +135,13 @@ function render({ model, el }) {
 
   ui.lay({
     stage: spot,
-    bar: toolbar("Schedule", kinds),
-    readout: note,
+    bar: [h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub), toolbar("Schedule", kinds)],
+    readout: head,
     drawer: [
+      note,
       h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "sd-sliders" }, Object.values(inputs)),
-    h("div", { class: "sd-bar" }, copyButton("Copy as PyTorch", () => script(setting())), link),
+    h("div", { class: "sd-bar" }, whole, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "sd-pair" }, ranksBox, countBox),
     ],
   });

@@ -257,6 +257,19 @@ export const speed = (rate) => {
   for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (rate >= size) return `${significant(rate / size)} ${unit} tokens/s`;
   return `${significant(rate)} tokens/s`;
 };
+/**
+ * Where in the model the part of a rank lies, in fractions of its width and of its depth. Ranks next to each other are
+ * tensor parallel, then context, shards, replicas, stages; shards are narrow columns of what is left of the width.
+ * @returns {{x: number, width: number, y: number, height: number, column: number, wide: number}} `column` and `wide` are
+ *   the tensor-parallel part, of which the shard is a piece
+ */
+export function partOf(rank, { tp, cp, shard, replicate, pp, fsdp }) {
+  const inside = Math.floor(rank / tp) % (cp * shard);
+  const stage = Math.floor(rank / (tp * cp * shard * replicate)) % pp;
+  const [column, wide] = [(rank % tp) / tp, 1 / tp];
+  return { column, wide, x: column + (inside * wide) / fsdp, width: wide / fsdp, y: stage / pp, height: 1 / pp };
+}
+
 const DIMS = { pp: "pipeline", replicate: "replicas", shard: "shards", cp: "context", tp: "tensor" };
 export const describeLayout = (layout) => Object.keys(DIMS).filter((dim) => layout[dim] > 1).map((dim) => `${layout[dim]} ${DIMS[dim]}`).join(" × ") || "one GPU";
 export const stateOf = (memory) => memory.parameters + memory.gradients + memory.optimizer;
