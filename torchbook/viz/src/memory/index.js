@@ -120,9 +120,9 @@ function render({ model, el }) {
     for (const name of ["optimizer", "flash", "checkpoint", "zero"]) picks[name].hidden = mode === "infer";
     picks.bits.hidden = mode === "train";
     cards.forEach((one, i) => one.setAttribute("aria-pressed", String(CARDS[i] === now.memory_gb)));
-    const about = ui.mark(CONTRACT.presetOf(now));
+    const hint = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    ui.tell(note, about);
+    ui.tell(note, hint);
     const all = results(now);
     const first = firstChange(now);
     replace(

@@ -165,9 +165,9 @@ function render({ model, el }) {
     known.update({ value: modelOf(now) ?? OTHER });
     card.update({ value: cardOf(now) ?? OTHER });
     wire.update({ value: wireOf(now) ?? OTHER });
-    const about = ui.mark(CONTRACT.presetOf(now));
+    const hint = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    ui.tell(note, about);
+    ui.tell(note, hint);
     const plan = planOf(now);
     const show = model.get("show");
     const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
