@@ -96,6 +96,11 @@ function render({ model, el }) {
   const choose = (name) => apply(SETUP.presets[name].set);
   const chips = ui.chips(choose);
   Object.values(SETUP.presets).forEach(({ note }, i) => (chips[i].title = note));
+  const presetNow = () =>
+    Object.keys(SETUP.presets).find((name) => {
+      const { expression, values } = SETUP.presets[name].set;
+      return expression === model.get("expression") && Object.entries(values).every(([key, x]) => model.get("values")[key] === x);
+    });
   const link = ui.link({ choose, start: apply, accepts: Boolean, get: () => ({ expression: model.get("expression"), values: model.get("values") }) });
   const code = h("code", { class: "tbpg-code", tabindex: "0", role: "group", "aria-label": "The same as PyTorch code" });
   const rows = h("div", { class: "tbpg-rows" });
@@ -253,6 +258,7 @@ function render({ model, el }) {
     else replace(detail, seen[0]);
     code.textContent = torchCode(expression, values);
     const gradients = graph.names.map((name) => `d/d${name} = ${short(done.grads[graph.nodes.findIndex((node) => node.name === name)])}`);
+    ui.mark(presetNow());
     ui.say(`${expression} at ${graph.names.map((name) => `${name} = ${short(values[name])}`).join(", ")} is ${short(done.values[graph.root])}; its gradients are ${gradients.join(", ")}.`);
   }
 
