@@ -101,6 +101,7 @@ font-size:max(12px,.9em);font-variant-numeric:tabular-nums;cursor:pointer;user-s
 .bx-bar .spared{border-style:dashed;border-left:0;opacity:.75;border-radius:0 3px 3px 0}
 .bx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem 2rem;align-items:start}
 @container (min-width:980px){.bx-main{grid-template-columns:minmax(20rem,max-content) minmax(0,1fr)}}
+@media (pointer:coarse){.tbviz .bx-table .tbviz-button{width:40px;min-width:40px;margin:0;border-radius:8px}.tbviz .bx-table :is(th,td){padding-left:.1rem;padding-right:.1rem}.tbviz .bx-table select.bx-size,.tbviz .bx-table.many select.bx-size{width:40px;min-width:40px}}
 @media (prefers-reduced-motion:no-preference){.bx-bar i{transition:width .2s}}
 @media (forced-colors:active){.bx-cell.on{outline:2px solid}.bx-bar .own{background:CanvasText}}
 `;

@@ -82,13 +82,13 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-memory.dense .sx-line .sx-cap{line-height:1.4rem}
 .sx-memory.dense .sx-n{display:none}
 .sx-memory.dense .on .sx-n{display:block}
-.dense .sx-cell.on{z-index:1;min-width:1.8rem;margin-inline:min(0px,calc((100% - 1.8rem)/2));background:var(--tb-bg)}
+.dense .on .sx-n{position:absolute;z-index:1;background:var(--tb-bg);border-radius:3px;padding:0 1px;line-height:1}
 .tbviz:has(.sx-memory.dense) .sx-readout{min-height:0}
 @container (max-width:559px){
-.sx-picture{min-height:20.8rem}
+.sx-picture{min-height:21.9rem}
 .sx-grid,.sx-store{padding:4px 3px;margin:0 -3px}
 .sx-grid{max-height:15rem}
-.sx-readout{min-height:10.4rem;gap:.25rem}
+.sx-readout{min-height:11.7rem;gap:.25rem}
 .sx-readout.refused .sx-sum{display:none}
 .sx-grid.roomy .sx-rows>[role=row]{grid-template-columns:repeat(var(--n),minmax(2.8rem,max-content))}
 .sx-grid.roomy .sx-rows>[role=row].sx-lead{grid-template-columns:1rem repeat(var(--n),minmax(2.8rem,max-content))}
@@ -97,7 +97,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-panel .sx-cell{min-height:1.8rem}
 .sx-band{gap:.3rem .6rem}
 .sx-memory.many .sx-line .sx-cell{min-height:1.6rem}
-.sx-memory.many .sx-line{padding-left:3px;gap:1px}
+.sx-memory.many .sx-line{padding-left:3px}
 .sx-memory.many .sx-line .sx-cap{line-height:1.6rem}
 .sx-grid.dense .sx-cell,.sx-memory.dense .sx-line .sx-cell{min-height:1.15rem}
 .sx-memory.dense .sx-line .sx-cap{line-height:1.15rem}
@@ -124,7 +124,8 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-refusal code.inline{display:inline}
 .sx-refusal p+p,.sx-refusal code+p{margin-top:.2rem}
 .sx-preview{font-size:max(12px,.88em);overflow-wrap:anywhere}
-.sx-preview.bad{color:var(--tb-bad)}
+.sx-target{overflow-wrap:anywhere}
+:is(.sx-preview,.sx-target).bad{color:var(--tb-bad)}
 .sx-table{border-collapse:collapse;font-size:max(12px,.9em);margin:0;width:auto}
 .sx-table th,.sx-table td{padding:.2rem .6rem;border-bottom:1px solid var(--tb-line);text-align:right;font-variant-numeric:tabular-nums;background:none;color:var(--tb-fg)}
 .sx-table th:first-child{text-align:left;padding-left:0}

@@ -11,7 +11,7 @@ const bracket = (at) => `[${at.join(", ")}]`;
  */
 export function writer(on) {
   let value = 99;
-  const target = h("code", { class: "sx-preview", role: "status" });
+  const target = h("code", { class: "sx-target", role: "status" });
   const said = h("p", { role: "status" });
   const go = button("Write", () => on.write(on.selected(), value), { kind: "primary" });
   const input = number({

@@ -3,7 +3,7 @@
 import { replace, s, still } from "../core/index.js";
 
 const MOST = 24; // lines at once
-const GUTTER = 1.5; // half of the space between two cells, in pixels
+const GUTTER = 1; // pixels beside a cell; the next one is two away or more
 
 /**
  * Lines over `picture`, drawn in the frame after the last call, so that measuring never lays out the page twice.
