@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from torchbook.viz import AutogradPlayground
 from torchbook.viz.playground import by_torch
 
-from ..conftest import Show
+from ..conftest import Show, mounted
 from ..pressing import press, tab_to, words
 
 PRESETS = Path(__file__).parents[3] / "torchbook/viz/src/playground/presets.js"
@@ -170,6 +170,20 @@ def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -
     heights.add(page.evaluate(height))
     assert len(heights) == 1
     assert heights.pop() <= most
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_it_fits_anew_in_another_width(show: Show, folded: bool) -> None:
+    figure = mounted(AutogradPlayground("tanh(a*b) + sigmoid(c)"))
+    if folded:
+        page = show(f"<details><summary>More</summary>{figure}</details>", ready=False, width=390)
+        page.get_by_text("More", exact=True).click()
+        page.locator(".viz-mount[data-ready] .tbviz").wait_for()
+    else:
+        page = show(figure, width=1280)
+        page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(f"Object.values(({FITS})()).every((value) => value >= 0)")
+    assert page.evaluate(FITS)["type"] >= 12
 
 
 def test_nodes_that_stay_move_to_their_new_place(show: Show) -> None:
