@@ -75,14 +75,16 @@ LANDMARKS = """async () => {
 
 BACKGROUNDS = "() => [...document.querySelectorAll('.tbviz')].map((figure) => getComputedStyle(figure).backgroundColor)"
 
-# A control that is drawn anew keeps its place among the others.
+# A control is reached when it has the focus itself; one that was drawn anew meanwhile, when one in its place had it.
 LISTEN = """() => {
   window.controls = () =>
     [...document.querySelectorAll('.tbviz :is(button, input, select, textarea, summary, a[href])')].filter((one) =>
       !one.disabled && one.checkVisibility({ visibilityProperty: true }) && !one.closest('[aria-hidden=true]'));
-  window.reached = new Set();
+  window.present = new Set(controls());
+  window.reached = new WeakSet();
+  window.places = new Set();
   window.leaked = [];
-  addEventListener('focusin', (event) => reached.add(controls().indexOf(event.target)));
+  addEventListener('focusin', ({ target }) => { reached.add(target); places.add(controls().indexOf(target)); });
   addEventListener('keydown', (event) => event.target.closest('.tbviz') && leaked.push(event.key));
 }"""
 
@@ -310,7 +312,10 @@ class Tour:
         page = self._show(self.sample.make(), width=1000)
         page.evaluate(LISTEN)
         controls = page.evaluate("controls().length")
-        missing = "controls().filter((one, i) => !reached.has(i)).map((one) => one.outerHTML.slice(0, 120))"
+        missing = (
+            "controls().filter((one, i) => !reached.has(one) && (present.has(one) || !places.has(i)))"
+            ".map((one) => one.outerHTML.slice(0, 120))"
+        )
         inside = "document.activeElement.closest('.tbviz') !== null"
         page.keyboard.press("Tab")
         while page.evaluate(inside):

@@ -63,7 +63,7 @@ def test_backward_fills_grad_with_the_recorded_numbers(show: Show) -> None:
 
 
 def test_a_clicked_node_shows_formula_saved_tensors_and_gradients(show: Show) -> None:
-    page = show(autograd_explorer())
+    page = show(autograd_explorer(step=0))
     press(page, "Jump to the next part")
     press(page, "Jump to the next part")
     node(page, "ExpBackward0 (h)").click()
@@ -275,7 +275,7 @@ def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -
     page = closed(show(autograd_explorer(), width=width))
     heights = {page.evaluate(HEIGHT)}
     for scenario in ("second", "again", "detach", "no_grad", "in_place", "create_graph", "retain_grad", "backward"):
-        page.get_by_label("What to run", include_hidden=True).select_option(scenario, force=True)
+        page.get_by_label("What to run").select_option(scenario, force=True)
         heights.add(page.evaluate(HEIGHT))
     node(page, "ExpBackward0 (h)").click()
     heights.add(page.evaluate(HEIGHT))

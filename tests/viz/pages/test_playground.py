@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from torchbook.viz import AutogradPlayground
 from torchbook.viz.playground import by_torch, setup
 
-from ..conftest import Show
+from ..conftest import Show, mounted
 from ..pressing import press, tab_to, words
 
 PRESETS = [preset["set"]["expression"] for preset in setup()["presets"].values()]
@@ -145,8 +145,7 @@ def test_of_what_is_larger_the_beginning_is_shown_and_the_rest_hinted_at(show: S
     more = page.locator(".tbgraph").evaluate(
         "(one) => [...'lrtb'].filter((side) => one.style.getPropertyValue(`--${side}`) === '1')"
     )
-    assert more
-    assert ("r" if width > 620 else "b") in more
+    assert {"r", "b"} & set(more)
     press(page, "Show all")
     assert min(page.evaluate(FITS)[side] for side in ("left", "right", "top", "bottom")) >= 0
 
@@ -164,6 +163,20 @@ def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -
     heights.add(page.evaluate(height))
     assert len(heights) == 1
     assert heights.pop() <= most
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_it_fits_anew_in_another_width(show: Show, folded: bool) -> None:
+    figure = mounted(AutogradPlayground("tanh(a*b) + sigmoid(c)"))
+    if folded:
+        page = show(f"<details><summary>More</summary>{figure}</details>", ready=False, width=390)
+        page.get_by_text("More", exact=True).click()
+        page.locator(".viz-mount[data-ready] .tbviz").wait_for()
+    else:
+        page = show(figure, width=1280)
+        page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(f"Object.values(({FITS})()).every((value) => value >= 0)")
+    assert page.evaluate(FITS)["type"] >= 12
 
 
 def test_nodes_that_stay_move_to_their_new_place(show: Show) -> None:

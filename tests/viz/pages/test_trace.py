@@ -40,7 +40,7 @@ def first(widget: TraceExplorer, name: str) -> Any:
 
 def at(page: Page, widget: TraceExplorer, node: Any, depth: int) -> Position:
     """Where the middle of an event is, with the whole profile in view."""
-    width = chart(page).locator("svg").bounding_box()["width"]  # type: ignore[index]
+    width = chart(page).locator("svg").last.bounding_box()["width"]  # type: ignore[index]
     middle = (node.start + node.end) / 2 * 10 / widget.trace["end"]
     return {"x": middle * width, "y": 62 + 21 * depth + 10}
 
@@ -294,7 +294,7 @@ def test_a_finger_may_miss_by_a_little(show: Show, shown: TraceExplorer) -> None
     expect(words(page)).to_contain_text("(CPU thread 1")
 
 
-@pytest.mark.parametrize(("width", "most"), [(1280, 760), (390, 780)])
+@pytest.mark.parametrize(("width", "most"), [(1280, 760), (390, 760)])
 def test_its_height_stays_and_fits_a_screen(show: Show, shown: TraceExplorer, width: int, most: int) -> None:
     page = show(shown, width=width)
     page.evaluate("document.querySelector('.tbviz-drawer').open = false")
@@ -344,4 +344,4 @@ def test_inside_details(show: Show, shown: TraceExplorer) -> None:
     page = show(f"<details><summary>More</summary>{mounted(shown)}</details>", ready=False)
     page.get_by_text("More", exact=True).click()
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
-    assert chart(page).locator("svg").bounding_box()["width"] > 500  # type: ignore[index]
+    assert chart(page).locator("svg").last.bounding_box()["width"] > 500  # type: ignore[index]

@@ -89,7 +89,8 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .rx-curve{display:flex;flex-direction:column;gap:.2rem;min-width:0}
 @container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.45fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
 @container (max-width:779px){.rx-legend{min-height:3.1em}}
-@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .4rem;font-size:max(12px,.92em)}.rx-who{gap:.2rem}}
+@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
+@container (max-width:345px){.rx-legend{font-size:12px}.rx-legend .rx-sample{width:24px}}
 .rx-seen-box,.rx-side{display:flex;flex-direction:column;gap:.6rem;min-width:0}
 .rx-map{position:relative;aspect-ratio:3/2;border:1px solid var(--tb-line);border-radius:8px;overflow:hidden;min-width:0}
 .rx-shade,.tbviz .rx-svg{position:absolute;inset:0;width:100%;height:100%}

@@ -89,6 +89,7 @@ function render({ model, el }) {
   let drawn = "";
   let picture;
   let broad;
+  let wide; // what it was drawn for
 
   const typed = field({ label: "Expression", value: model.get("expression"), oninput: type });
   typed.classList.add("tbpg-wide");
@@ -167,7 +168,8 @@ function render({ model, el }) {
     picture?.remove();
     const edges = graph.nodes.flatMap((node, to) => node.inputs.map((from, input) => ({ from, to, input })));
     const boxes = graph.nodes.map((node) => box(node, broad));
-    const room = { width: spot.clientWidth || 700, height: spot.clientHeight || 350 };
+    wide = spot.clientWidth;
+    const room = { width: wide || 700, height: spot.clientHeight || 350 };
     const { across, placed, tight } = fitting(boxes, edges, broad ? ACROSS : DOWN, room, READABLE);
     picture = canvas({
       label: "Graph of the expression", defer: ui.defer, across, placed, edges, boxes,
@@ -279,11 +281,9 @@ function render({ model, el }) {
 
   show();
   for (const trait of ["expression", "values", "selected"]) ui.on(trait, show);
-  let wide = 0;
   const watch = new ResizeObserver(() => {
-    if (!ui.root.clientWidth || ui.root.clientWidth === wide) return;
-    if (wide) drawn = ""; // another way may fit now
-    wide = ui.root.clientWidth;
+    if (!spot.clientWidth || spot.clientWidth === wide) return;
+    drawn = ""; // another way may fit now
     show();
   });
   watch.observe(ui.root);
