@@ -9,17 +9,22 @@
  */
 export function pressed(node, pick, handle) {
   let tap = false;
+  const held = (event) => (handle ? event.target.closest(handle) : node);
+  const dragged = (hit) => getComputedStyle(hit).touchAction === "none";
   const tell = (event, start) => {
     const { left, top } = node.getBoundingClientRect();
     pick(event.clientX - left, event.clientY - top, start);
   };
   node.addEventListener("pointerdown", (event) => {
-    const hit = handle ? event.target.closest(handle) : node;
-    tap = Boolean(hit) && event.pointerType === "touch" && getComputedStyle(hit).touchAction !== "none";
+    const hit = held(event);
+    tap = Boolean(hit) && event.pointerType === "touch" && !dragged(hit);
     if (!hit || event.button || tap) return;
     node.setPointerCapture(event.pointerId);
     tell(event, true);
   });
   node.addEventListener("pointermove", (event) => node.hasPointerCapture(event.pointerId) && tell(event, false));
   node.addEventListener("click", (event) => tap && tell(event, true));
+  // Browsers read `touch-action` of boxes, not of shapes in a drawing.
+  const keep = (event) => held(event) && dragged(held(event)) && event.preventDefault();
+  node.addEventListener("touchstart", keep, { passive: false });
 }
