@@ -24,10 +24,10 @@ ${PALE.map((name) => `.mb-part.mb-${name}{stroke:var(--tb-${FILL[name]})}.mb-key
 .mb-key i{flex:none;width:.8rem;height:.8rem;border-radius:2px;align-self:center}
 @container (max-width:600px){.tbviz .mb-key{grid-template-columns:repeat(2,minmax(0,1fr));min-height:5.4rem}}
 .tbviz .mb-first{border-color:var(--tb-accent);box-shadow:0 0 0 2px var(--tb-accent-soft)}
-.tbviz .mb-told{min-height:2.9em}
+.tbviz .mb-told{min-height:1.45em}
 .mb-told .bad{color:var(--tb-bad)}
 .mb-told .good{color:var(--tb-good)}
-@container (max-width:560px){.tbviz .mb-told{min-height:4.2em}}
+@container (max-width:560px){.tbviz .mb-told{min-height:2.9em}}
 .mb-ways{flex:1 1 100%}
 .tbviz .mb-ways .tbviz-button{font-size:max(12px,.86em);padding:.2rem .45rem}
 @container (max-width:560px){.tbviz-bar>.mb-ways.tbviz-toolbar{display:grid;grid-template:repeat(3,minmax(1.9rem,auto))/repeat(2,minmax(0,1fr));overflow:visible}}

@@ -46,7 +46,7 @@ function line(name, show) {
     press.setAttribute("aria-pressed", String(shown));
     const scale = 100 / (1.5 * most); // what is far too much runs out of its bar
     const sizes = one ? Object.values(parts).map((size) => size(one.memory)) : [0, 0, 0];
-    bars.forEach((el, i) => (el.style.width = `${sizes[i] * scale}%`));
+    bars.forEach((el, i) => (el.style.width = `${Math.min(101, sizes[i] * scale)}%`)); // no wider than what is seen of it
     limit.style.left = over.style.left = `${most * scale}%`;
     over.style.width = one && !one.fits ? `${Math.min(34, (one.memory.total - most) * scale)}%` : "0";
     arrow.textContent = name === plan.strategy ? "→ " : "";

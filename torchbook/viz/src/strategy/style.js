@@ -48,7 +48,7 @@ export const CSS = `
 .st-kept{fill:var(--tb-accent)}
 .st-cluster text{font-variant-numeric:tabular-nums}
 .tbviz .st-told-one{min-height:2.9em}
-@container (max-width:560px){.tbviz .st-told-one{min-height:4.2em}.st-line{grid-template-columns:4.6rem minmax(0,1fr) 3.4rem;gap:.4rem}}
+@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:4.2em}.st-line{grid-template-columns:4.6rem minmax(0,1fr) 3.4rem;gap:.4rem}}
 .tbviz .st-good{color:var(--tb-good)}
 .tbviz .st-bad{color:var(--tb-bad)}
 .st-key .st-right{margin-left:auto}
