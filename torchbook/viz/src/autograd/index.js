@@ -41,7 +41,13 @@ function render({ model, el }) {
   along.classList.add("tbag-slide");
   const code = h("code", { class: "tbag-code", tabindex: "0", role: "group", "aria-label": "Code of this run" });
   const copy = copyButton("Copy as PyTorch", () => code.textContent);
-  const link = ui.link({ presets: {}, accepts: () => true, start: (value) => choose(valid(value)), get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])) });
+  const link = ui.link({
+    presets: Object.fromEntries(data.scenarios.map((one) => [one.key, one])),
+    choose: (scenario) => choose({ scenario }),
+    accepts: Boolean,
+    start: (state) => choose(valid(state)),
+    get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])),
+  });
   const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [back, play, next, phase]), along);
 
   // Picture, details, leaves
@@ -69,7 +75,7 @@ function render({ model, el }) {
   // Changes come through the model, so that several views and Python agree
 
   function valid(state) {
-    const good = typeof state === "string" ? { scenario: state } : { ...state };
+    const good = { ...state };
     if (!data.scenarios.some((one) => one.key === good.scenario)) delete good.scenario;
     for (const name of Object.keys(good)) if (!TRAITS.includes(name) || (name !== "scenario" && !Number.isInteger(good[name]))) delete good[name];
     return good;
