@@ -34,6 +34,21 @@ def element(page: Page, *at: int) -> Locator:
     return page.locator(f'[data-at="{",".join(map(str, at))}"]')
 
 
+LINE = ".sx-wires path:not(.halo)"
+
+# What lies under the pixels of a line, but for its two ends.
+CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].flatMap((path) => {
+  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
+  const crossed = new Set();
+  for (let at = 2; at < path.getTotalLength() - 2; at += 1) {
+    const { x, y } = path.getPointAtLength(at);
+    const cell = document.elementFromPoint(left + x, top + y)?.closest('.sx-cell');
+    if (cell && !cell.matches('.on, .also')) crossed.add(cell.getAttribute('aria-label'));
+  }
+  return [...crossed];
+})"""
+
+
 def test_presets_show_shape_and_stride(show: Show) -> None:
     widgets = [StrideExplorer(preset=preset) for preset in presets()]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
@@ -50,22 +65,9 @@ def test_hover_works_out_the_place_in_storage(show: Show) -> None:
     expect(page.locator(LINE)).to_have_count(1)
 
 
-LINE = ".sx-wires path:not(.halo)"
-
-# What lies under each tenth pixel of a line, but for its two ends.
-CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].flatMap((path) => {
-  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
-  const crossed = new Set();
-  for (let at = 2; at < path.getTotalLength() - 2; at += 1) {
-    const { x, y } = path.getPointAtLength(at);
-    const cell = document.elementFromPoint(left + x, top + y)?.closest('.sx-cell');
-    if (cell && !cell.matches('.on, .also')) crossed.add(cell.getAttribute('aria-label'));
-  }
-  return [...crossed];
-})"""
-
-
-@pytest.mark.parametrize(("shape", "at"), [((3, 4), (0, 1)), ((8, 16), (2, 14)), ((2, 3, 4), (0, 1, 1)), ((6, 6), (1, 0))])
+@pytest.mark.parametrize(
+    ("shape", "at"), [((3, 4), (0, 1)), ((8, 16), (2, 14)), ((2, 3, 4), (0, 1, 1)), ((6, 6), (1, 0))]
+)
 @pytest.mark.parametrize("width", SCREENS)
 def test_a_line_leads_to_the_storage_and_crosses_no_number(
     show: Show, shape: tuple[int, ...], at: tuple[int, ...], width: int
@@ -332,7 +334,9 @@ def test_what_is_refused_shakes_and_says_why(show: Show) -> None:
     assert facts(page)[0] == "(6,)"
 
 
-@pytest.mark.parametrize(("label", "typed", "said"), [("value", "", "a number"), ("start", "1.5", "start: a whole number")])
+@pytest.mark.parametrize(
+    ("label", "typed", "said"), [("value", "", "a number"), ("start", "1.5", "start: a whole number")]
+)
 def test_a_wrong_entry_says_so_and_changes_nothing(show: Show, label: str, typed: str, said: str) -> None:
     page = show(StrideExplorer((2, 3)))
     press(page, "Write to an element" if label == "value" else "narrow")
