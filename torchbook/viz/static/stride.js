@@ -79,7 +79,7 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .sx-fact span.sx-name{font-size:max(12px,.8em);color:var(--tb-muted);font-weight:400;margin:0}
 .sx-fact .sx-value{font-family:${Ne};font-size:max(12px,.95em);white-space:nowrap}
 .sx-told .sx-value{white-space:normal}
-.sx-told .sx-value>span{white-space:nowrap}
+.sx-told .sx-value>span{display:inline-block;white-space:nowrap}
 .sx-value [data-dim]{display:inline-block}
 .sx-fact.copied .sx-value{color:var(--tb-warm);font-weight:650}
 .sx-fact.kept .sx-value{color:var(--tb-good);font-weight:650}
