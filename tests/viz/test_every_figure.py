@@ -52,9 +52,11 @@ FOLLOW = """(hash) => new Promise((done) => {
   location.hash = hash;
 })"""
 
+# Of a field of cells, in which the cell nearest to the pointer is picked, the field is the target.
 SMALL = """(targets) => [...document.querySelectorAll('.tbviz')]
   .flatMap((figure) => [...figure.querySelectorAll(`:is(${targets})`)])
-  .map((element) => [element.getBoundingClientRect(), element.outerHTML.slice(0, 80)])
+  .map((element) => [element.closest('.tbviz-cells') ?? element, element.outerHTML.slice(0, 80)])
+  .map(([element, html]) => [element.getBoundingClientRect(), html])
   .filter(([box]) => box.width && (box.width < 24 || box.height < 24)).map(([, html]) => html)"""
 
 REPEATED = """() => {

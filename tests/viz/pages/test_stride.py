@@ -34,6 +34,21 @@ def element(page: Page, *at: int) -> Locator:
     return page.locator(f'[data-at="{",".join(map(str, at))}"]')
 
 
+LINE = ".sx-wires path:not(.halo)"
+
+# What lies under the pixels of a line, but for its two ends.
+CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].flatMap((path) => {
+  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
+  const crossed = new Set();
+  for (let at = 2; at < path.getTotalLength() - 2; at += 1) {
+    const { x, y } = path.getPointAtLength(at);
+    const cell = document.elementFromPoint(left + x, top + y)?.closest('.sx-cell');
+    if (cell && !cell.matches('.on, .also')) crossed.add(cell.getAttribute('aria-label'));
+  }
+  return [...crossed];
+})"""
+
+
 def test_presets_show_shape_and_stride(show: Show) -> None:
     widgets = [StrideExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
@@ -48,21 +63,6 @@ def test_hover_works_out_the_place_in_storage(show: Show) -> None:
     page.locator('[data-place="3"]').hover()
     expect(page.locator(".sx-sum .small")).to_have_text("read by x[0, 1]")
     expect(page.locator(LINE)).to_have_count(1)
-
-
-LINE = ".sx-wires path:not(.halo)"
-
-# What lies under each tenth pixel of a line, but for its two ends.
-CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].flatMap((path) => {
-  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
-  const crossed = new Set();
-  for (let at = 2; at < path.getTotalLength() - 2; at += 1) {
-    const { x, y } = path.getPointAtLength(at);
-    const cell = document.elementFromPoint(left + x, top + y)?.closest('.sx-cell');
-    if (cell && !cell.matches('.on, .also')) crossed.add(cell.getAttribute('aria-label'));
-  }
-  return [...crossed];
-})"""
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ export function memory(on) {
       );
     }
     const body = lines.length
-      ? h("div", { class: `sx-memory${dense ? " dense" : ""}${many ? " many" : ""}${count > 8 ? " long" : ""}`, role: "grid", "aria-label": "Storage" }, lines)
+      ? h("div", { class: `sx-memory${dense ? " dense" : ""}${many ? " many" : ""}${count > 8 ? " long" : ""}`, role: "grid", "aria-label": "Storage", style: { "--k": Math.min(count, 8) } }, lines)
       : h("p", { class: "sx-cap" }, "An empty storage.");
     replace(node, body);
     roving(slots, slots[Math.min(state.offset, slots.length - 1)]);

@@ -19,6 +19,8 @@ export const CSS = `
 .sx-fact{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .4rem;min-width:0}
 .sx-fact span.sx-name{font-size:max(12px,.8em);color:var(--tb-muted);font-weight:400;margin:0}
 .sx-fact .sx-value{font-family:${MONO};font-size:max(12px,.95em);white-space:nowrap}
+.sx-told .sx-value{white-space:normal}
+.sx-told .sx-value>span{display:inline-block;white-space:nowrap}
 .sx-value [data-dim]{display:inline-block}
 .sx-fact.copied .sx-value{color:var(--tb-warm);font-weight:650}
 .sx-fact.kept .sx-value{color:var(--tb-good);font-weight:650}
@@ -26,7 +28,7 @@ export const CSS = `
 .tbviz .sx-head{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0 0 .25rem;width:fit-content}
 .sx-grid,.sx-store{min-width:0;max-width:100%;overflow:auto;padding:6px 4px;margin:0 -4px}
 .sx-grid{max-height:19rem}
-.sx-store{max-height:14rem}
+.sx-store{max-height:15rem}
 .sx-grid,.sx-store{align-self:center}
 .sx-below{display:flex;flex-direction:column;min-width:0;gap:.1rem}
 .sx-below>.sx-told{justify-content:center}
@@ -63,7 +65,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-sum .small{font-size:max(12px,.9em);color:var(--tb-muted)}
 .sx-sum b{font-weight:700}
 .sx-memory{display:flex;flex-direction:column;gap:4px}
-.sx-line{display:grid;grid-template-columns:repeat(8,minmax(1rem,3.1rem));gap:3px;border-left:3px solid var(--tb-line);padding-left:5px}
+.sx-line{display:grid;grid-template-columns:repeat(var(--k),minmax(1rem,3.1rem));gap:3px;border-left:3px solid var(--tb-line);padding-left:5px}
 .sx-line.hot{border-left-color:var(--tb-good)}
 .sx-line .sx-cap{grid-row:1/span 2;margin:0;align-self:start;line-height:1.95rem;text-align:right;padding-right:2px;font-variant-numeric:tabular-nums}
 .sx-line .sx-cell{min-height:1.95rem;padding:0}
@@ -78,8 +80,8 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-memory.long .sx-line{grid-template-columns:repeat(16,minmax(1rem,2.6rem))}
 .sx-memory.many .sx-line{grid-template-columns:1.75rem repeat(16,minmax(1rem,2.6rem))}
 .sx-memory.dense{gap:2px}
-.sx-memory.dense .sx-line .sx-cell{min-height:1.4rem;border-radius:3px}
-.sx-memory.dense .sx-line .sx-cap{line-height:1.4rem}
+.sx-memory.dense .sx-line .sx-cell{min-height:1.5rem;border-radius:3px}
+.sx-memory.dense .sx-line .sx-cap{line-height:1.5rem}
 .sx-memory.dense .sx-n{display:none}
 .sx-memory.dense .on .sx-n{display:block}
 .dense .on .sx-n{position:absolute;z-index:1;background:var(--tb-bg);border-radius:3px;padding:0 1px;line-height:1}
