@@ -97,7 +97,7 @@ class Whole(traitlets.Int[int, Any]):
     """A whole number within a range; a float without a fraction is one too."""
 
     def __init__(self, default: int | None, low: int | None = None, high: int | None = None, **more: Any) -> None:
-        super().__init__(default, min=low, max=high, allow_none=default is None, **more)  # type: ignore[call-overload]
+        super().__init__(default, min=low, max=high, allow_none=default is None, **more)  # type: ignore[arg-type]
 
     def validate(self, obj: Any, value: Any) -> int:
         if _within(self, value) and value % 1 == 0:
@@ -109,7 +109,7 @@ class Number(traitlets.Float[float, Any]):
     """A number within a range."""
 
     def __init__(self, default: float | None, low: float | None = None, high: float | None = None, **more: Any) -> None:
-        super().__init__(default, min=low, max=high, allow_none=default is None, **more)  # type: ignore[call-overload]
+        super().__init__(default, min=low, max=high, allow_none=default is None, **more)  # type: ignore[arg-type]
 
     def validate(self, obj: Any, value: Any) -> float:
         if _within(self, value):
@@ -131,9 +131,10 @@ class Choice(traitlets.Enum[Any]):
 def _within(trait: Whole | Number, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
+    number: Any = value
     low = -float("inf") if trait.min is None else trait.min
     high = float("inf") if trait.max is None else trait.max
-    return bool(low <= value <= high)
+    return bool(low <= number <= high)
 
 
 def _range(kind: str, trait: Whole | Number) -> str:

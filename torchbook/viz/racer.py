@@ -238,7 +238,7 @@ class OptimizerRacer(Visualizer):
             if name in traits:
                 raise ValueError(f"{name} belongs to one racer: adam={{{name!r}: ...}}, for instance")
         surface = _surface(surface)
-        settings = {name: _settings(surface, name, overrides.get(name, {})) for name in RACERS}
+        settings: dict[str, Any] = {name: _settings(surface, name, overrides.get(name, {})) for name in RACERS}
         at = _start(surface, surfaces()[surface]["start"] if start is None else start)
         _whole("steps", steps, 1, MOST)
         super().__init__(

@@ -282,7 +282,9 @@ class RingAllReduce(Visualizer):
     step = traitlets.Int(0, help="Steps that are done.").tag(sync=True)
 
     def __init__(self, ranks: int | None = None, elements: int | None = None, **traits: Any):
-        given = {name: value for name, value in (("ranks", ranks), ("elements", elements)) if value is not None}
+        given: dict[str, Any] = {
+            name: value for name, value in (("ranks", ranks), ("elements", elements)) if value is not None
+        }
         vectors = [[int(x) for x in vector] for vector in traits.pop("values", ())]
         if vectors:
             given = {"values": vectors, "ranks": len(vectors), "elements": len(vectors[0])}

@@ -344,7 +344,7 @@ def test_mistakes_are_named() -> None:
     w = TileExplorer()
     with pytest.raises(traitlets.TraitError, match="block_m must be a whole number from 1 to 4, not 5"):
         w.block_m = 5
-    with pytest.raises(traitlets.TraitError, match="step must not be negative"):
+    with pytest.raises(traitlets.TraitError, match="step must be a whole number of at least 0, not -1"):
         w.step = -1
     with pytest.raises(traitlets.TraitError, match="gain must be a number"):
         w.gain = 0.0
