@@ -1,4 +1,4 @@
-"""A reader's hands, for the tests of all figures: press a button, walk by keyboard, copy."""
+"""A reader's hands, for the tests of all figures: press a button, walk by keyboard, touch, copy."""
 
 from __future__ import annotations
 
@@ -50,3 +50,63 @@ def tab_to(page: Page, name: str) -> None:
             if page.evaluate(inside):
                 page.keyboard.press("ArrowRight")
     pytest.fail(f"{name!r} cannot be reached by keyboard")
+
+
+PHONE = {"width": 390, "has_touch": True, "is_mobile": True}  # options of a page that is shown on a phone
+SCREENS = {1280: 900, 390: 844}  # width and height of the screens on which a figure must fit
+
+
+_HEIGHTS = """async () => {
+  for (const drawer of document.querySelectorAll(".tbviz-drawer")) drawer.open = false;
+  const figure = document.querySelector(".tbviz");
+  const heights = { "at first": figure.offsetHeight };
+  for (const preset of figure.querySelectorAll('[role=toolbar][aria-label*="resets"] button')) {
+    preset.click();
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)));
+    heights[preset.textContent] = figure.offsetHeight;
+  }
+  return heights;
+}"""
+
+
+def heights(page: Page) -> dict[str, int]:
+    """Pixels that the page's figure is high at first and with each of its presets, its drawer closed."""
+    return dict(page.evaluate(_HEIGHTS))
+
+
+_SMALL = """() => {
+  const hands = ["pointer", "grab", "ew-resize"];
+  const own = (one) => hands.includes(getComputedStyle(one).cursor)
+    && getComputedStyle(one).cursor !== getComputedStyle(one.parentElement).cursor;
+  return [...document.querySelectorAll(".tbviz *")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches("style, label, label *, option"))
+    .filter((one) => getComputedStyle(one).pointerEvents !== "none")
+    .filter((one) => one.matches("button, select, input, summary, a[href], [role=gridcell]") || own(one))
+    .map((one) => [one.getBoundingClientRect(), one.outerHTML.slice(0, 90)])
+    .filter(([box]) => box.width && box.height && Math.min(box.width, box.height) < 39.5).map(([, html]) => html);
+}"""
+
+
+def small(page: Page) -> list[str]:
+    """What is to be touched and is less than 40 pixels wide or high."""
+    return list(page.evaluate(_SMALL))
+
+
+def moving(page: Page, what: str) -> int:
+    """How many of the elements that a selector finds are in motion."""
+    script = "(what) => document.getAnimations().filter((one) => one.effect.target.matches(what)).length"
+    return int(page.evaluate(script, what))
+
+
+def draw_across(page: Page, first: Locator, last: Locator) -> None:
+    """A finger comes down on one element and is drawn to another."""
+    boxes = [one.bounding_box() for one in (first, last)]
+    spots = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes if box]
+    (x, y), (to_x, to_y) = spots
+    cdp = page.context.new_cdp_session(page)
+    touch = "Input.dispatchTouchEvent"
+    cdp.send(touch, {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for step in range(1, 11):
+        point = {"x": x + (to_x - x) * step / 10, "y": y + (to_y - y) * step / 10}
+        cdp.send(touch, {"type": "touchMove", "touchPoints": [point]})
+    cdp.send(touch, {"type": "touchEnd", "touchPoints": []})

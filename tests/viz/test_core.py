@@ -52,7 +52,19 @@ def trial(browser: Browser, repo: Path, tmp_path: Path) -> Iterator[Try]:
 def _in_one(folder: Path) -> str:
     """The core's modules in one scope, without their imports and exports."""
     parts = []
-    for name in ["dom", "motion", "controls", "copy", "permalink", "style", "shell"]:
+    for name in [
+        "dom",
+        "motion",
+        "field",
+        "pointer",
+        "controls",
+        "player",
+        "copy",
+        "permalink",
+        "style",
+        "contract",
+        "shell",
+    ]:
         lines = (folder / f"{name}.js").read_text(encoding="utf-8").splitlines()
         kept = [line.removeprefix("export ") for line in lines if not line.startswith("import ")]
         parts.append("\n".join(kept))
@@ -153,7 +165,7 @@ def test_link_carries_any_value_and_follows_the_address(trial: Try) -> None:
 FOLLOWED = """
 const put = (v) => model.set("x", typeof v === "string" ? v : v.x);
 const get = () => (data.x === "a" || data.x === "b" ? data.x : {x: data.x});
-shell({model, el, title: "Trial", describe: "How."}); model.set("x", 0);
+shell({model, el, kind: "trial", contract: {title: "Trial", help: "How."}}); model.set("x", 0);
 el.append(permalink({key: "fig", el, get, put}));"""
 
 
@@ -191,7 +203,7 @@ def test_link_hides_where_there_is_no_page_of_the_book(trial: Try) -> None:
 
 def test_shell_bonds_to_the_traits_and_lets_go(trial: Try) -> None:
     page = trial(f"""{MODEL}
-      const ui = shell({{model, el, title: "Trial", describe: "How to use it."}});
+      const ui = shell({{model, el, kind: "trial", contract: {{title: "Trial", help: "How to use it."}}}});
       const seen = [];
       ui.on("x", (v) => seen.push(v));
       ui.set({{x: 1}});
@@ -207,9 +219,78 @@ def test_shell_bonds_to_the_traits_and_lets_go(trial: Try) -> None:
 def test_shell_keeps_keys_from_the_notebook(trial: Try) -> None:
     page = trial(f"""{MODEL} window.heard = [];
       addEventListener("keydown", (e) => heard.push(e.key));
-      shell({{model, el, title: "Trial"}}).lay({{stage: button("b", () => {{}})}})""")
+      shell({{model, el, kind: "trial", contract: {{title: "Trial"}}}}).lay({{stage: button("b", () => {{}})}})""")
     page.get_by_role("button", name="b").press("ArrowDown")
     assert page.evaluate("heard") == []
+
+
+TRIAL = f"""{MODEL}
+const of = contractOf({{title: "Trial", finding: "It counts", invitation: "Press.", help: "How.",
+  fields: {{x: {{value: 1, low: 0, high: 9, whole: true}}, y: {{value: null, low: 0, high: 1}}}},
+  choices: {{kind: {{value: "a", of: "kinds"}}}}, kinds: {{a: "A", b: {{label: "B"}}}},
+  presets: {{one: {{label: "One", note: "Once.", set: {{}}}}, two: {{label: "Two", note: "Twice.", set: {{x: 2}}}}}}}});
+Object.assign(data, of.start, {{step: 7}});
+const log = [];
+const ui = shell({{model, el, contract: of, kind: "trial", reset: {{step: 0}}, changing: () => log.push("before"),
+  changed: (given) => log.push(Object.keys(given).join())}});
+const note = h("p", {{class: "note"}});
+let drawn = 0;
+const draw = () => {{ drawn += 1; ui.tell(note, ui.mark(of.presetOf(ui.setting()))); }};
+const stage = h("p", {{}}, "stage");
+ui.lay({{stage, presets: ui.chips(), readout: note, drawer: ui.link()}});
+ui.follow(draw);
+ui.watch(stage, draw);
+draw();
+Object.assign(window, {{model, ui, log, of, hashOf, draws: () => drawn}});
+"""
+
+
+def test_the_frame_says_what_the_contract_says(trial: Try) -> None:
+    page = trial(TRIAL)
+    figure = page.get_by_role("group", name="Trial", exact=True)
+    expect(figure).to_have_accessible_description("How.")
+    expect(figure).to_contain_text("It counts")
+    expect(page.get_by_role("button", pressed=True)).to_have_text(["One"])
+    expect(page.locator(".note")).to_have_text("Once.")
+    page.get_by_role("button", name="Two").click()
+    expect(page.get_by_role("button", pressed=True)).to_have_text(["Two"])
+    assert page.evaluate("[ui.setting(), model.get('step'), log]") == [
+        {"x": 2, "y": None, "kind": "a"}, 0, ["before", "x,y,kind,step"],
+    ]  # fmt: skip
+    page.evaluate("ui.put({x: 3})")
+    expect(page.get_by_role("button", pressed=True)).to_have_count(0)
+    expect(page.locator(".note")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("value", "x", "step"), [
+    ("two", 2, 0), ({"x": 5}, 5, 0), ({"x": 5, "kind": "b", "y": 0.5}, 5, 0), ({"x": 5, "y": None}, 5, 0),
+    ("three", 1, 7), ("toString", 1, 7), ({"x": 99}, 1, 7), ({"x": 1.5}, 1, 7), ({"z": 1}, 1, 7), ({"kind": "c"}, 1, 7),
+    ([], 1, 7), (None, 1, 7),
+])  # fmt: skip
+def test_a_link_does_what_the_contract_allows(trial: Try, value: Any, x: int, step: int) -> None:
+    page = trial(TRIAL)
+    page.evaluate("(value) => { location.hash = hashOf('trial-1', value) }", value)
+    page.wait_for_timeout(50)
+    assert page.evaluate("[model.get('x'), model.get('step')]") == [x, step]
+
+
+def test_many_changes_are_drawn_once_and_none_after_the_end(trial: Try) -> None:
+    page = trial(TRIAL)
+    before = page.evaluate("draws()")
+    assert page.evaluate("(ui.set({x: 2, y: 1}), ui.set({x: 3}), Promise.resolve().then(draws))") == before + 1
+    page.set_viewport_size({"width": 500, "height": 500})
+    page.wait_for_function("(before) => draws() === before + 2", arg=before)
+    page.evaluate("ui.cleanup()")
+    assert page.evaluate("(model.set('x', 4), Promise.resolve().then(draws))") == before + 2
+
+
+def test_what_is_wrong_with_a_value_is_said(trial: Try) -> None:
+    page = trial(TRIAL)
+    asked = [["x", 10], ["x", 2.5], ["y", 2], ["y", None], ["x", None], ["kind", "c"], ["kind", "b"], ["x", 9]]
+    assert page.evaluate("(all) => all.map(([name, value]) => of.problem(name, value))", asked) == [
+        "a whole number from 0 to 9", "a whole number from 0 to 9", "a number from 0 to 1, or nothing", "",
+        "a whole number from 0 to 9", "one of a, b", "", "",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

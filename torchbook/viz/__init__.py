@@ -1,67 +1,60 @@
+# ruff: noqa: F401
 """Visualizers: the same object live in Jupyter, Colab and VS Code, and on the plain page without a kernel.
 
 Each is imported when it is first asked for, so that a chapter reads the modules of those that it shows and no others:
-then only a change of these runs it again.
+then only a change of these runs it again. The imports below are the only list of names. Whoever reads the code follows
+them: mypy, editors, the drawing of the imports. When it runs, they say in which module a name is found.
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # for whoever reads the code: mypy, editors, the drawing of the imports
-    from torchbook.viz.attention import AttentionExplorer as AttentionExplorer
-    from torchbook.viz.autograd import AutogradExplorer as AutogradExplorer
-    from torchbook.viz.bottleneck import BottleneckTool as BottleneckTool
-    from torchbook.viz.broadcast import BroadcastExplorer as BroadcastExplorer
-    from torchbook.viz.dispatch import DispatchRoute as DispatchRoute
-    from torchbook.viz.floats import FloatExplorer as FloatExplorer
-    from torchbook.viz.kvcache import KVCacheExplorer as KVCacheExplorer
-    from torchbook.viz.memory import MemoryBudget as MemoryBudget
-    from torchbook.viz.pipeline import PipelineTimeline as PipelineTimeline
-    from torchbook.viz.playground import AutogradPlayground as AutogradPlayground
-    from torchbook.viz.racer import OptimizerRacer as OptimizerRacer
-    from torchbook.viz.record import record_dispatch as record_dispatch
-    from torchbook.viz.ring import RingAllReduce as RingAllReduce
-    from torchbook.viz.roofline import Roofline as Roofline
-    from torchbook.viz.scaling import ScalingCalculator as ScalingCalculator
-    from torchbook.viz.schedule import PipelineSchedule as PipelineSchedule
-    from torchbook.viz.strategy import StrategyTool as StrategyTool
-    from torchbook.viz.stride import StrideExplorer as StrideExplorer
-    from torchbook.viz.symptoms import SymptomFinder as SymptomFinder
-    from torchbook.viz.tiles import TileExplorer as TileExplorer
-    from torchbook.viz.tokenizer import TokenizerExplorer as TokenizerExplorer
-    from torchbook.viz.trace import TraceExplorer as TraceExplorer
+if TYPE_CHECKING:
+    from torchbook.viz.attention import AttentionExplorer
+    from torchbook.viz.autograd import AutogradExplorer
+    from torchbook.viz.bottleneck import BottleneckTool
+    from torchbook.viz.broadcast import BroadcastExplorer
+    from torchbook.viz.dispatch import DispatchRoute
+    from torchbook.viz.floats import FloatExplorer
+    from torchbook.viz.kvcache import KVCacheExplorer
+    from torchbook.viz.memory import MemoryBudget
+    from torchbook.viz.pipeline import PipelineTimeline
+    from torchbook.viz.playground import AutogradPlayground
+    from torchbook.viz.racer import OptimizerRacer
+    from torchbook.viz.record import record_dispatch
+    from torchbook.viz.ring import RingAllReduce
+    from torchbook.viz.roofline import Roofline
+    from torchbook.viz.scaling import ScalingCalculator
+    from torchbook.viz.schedule import PipelineSchedule
+    from torchbook.viz.strategy import StrategyTool
+    from torchbook.viz.stride import StrideExplorer
+    from torchbook.viz.symptoms import SymptomFinder
+    from torchbook.viz.tiles import TileExplorer
+    from torchbook.viz.tokenizer import TokenizerExplorer
+    from torchbook.viz.trace import TraceExplorer
 
-_MODULES = {
-    "AttentionExplorer": "attention",
-    "AutogradExplorer": "autograd",
-    "AutogradPlayground": "playground",
-    "BottleneckTool": "bottleneck",
-    "BroadcastExplorer": "broadcast",
-    "DispatchRoute": "dispatch",
-    "FloatExplorer": "floats",
-    "KVCacheExplorer": "kvcache",
-    "MemoryBudget": "memory",
-    "OptimizerRacer": "racer",
-    "PipelineSchedule": "schedule",
-    "PipelineTimeline": "pipeline",
-    "RingAllReduce": "ring",
-    "Roofline": "roofline",
-    "ScalingCalculator": "scaling",
-    "StrategyTool": "strategy",
-    "StrideExplorer": "stride",
-    "SymptomFinder": "symptoms",
-    "TileExplorer": "tiles",
-    "TokenizerExplorer": "tokenizer",
-    "TraceExplorer": "trace",
-    "record_dispatch": "record",
-}
+
+def _modules() -> dict[str, str]:
+    """The module of each name that the imports of this file name."""
+    tree = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    return {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{__name__}.")
+        for alias in node.names
+    }
+
+
+_MODULES = _modules()
 __all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

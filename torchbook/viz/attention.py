@@ -7,36 +7,28 @@ computed from these, in Python and on the page alike.
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract
 from torchbook.viz.units import two
 
 if TYPE_CHECKING:
     import torch
 
-_SETUP = Path(__file__).parent / "src" / "attention" / "setup.json"
+setup = partial(contract, "attention")
 
 UNIT = 255
 _CLOSE = 1e-2  # how far from 1 a row's sum may be, as it is in bfloat16
 _TOLD = 5  # keys that the words name
 
 Rows = list[list[int]]
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Limits and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 def quantised(row: Sequence[float]) -> list[int]:
@@ -146,7 +138,6 @@ class AttentionExplorer(Visualizer):
         weights: (layers, heads, T, T); rows are queries, columns keys, and each row sums to 1.
         layer, head: the head that is shown, from 0.
         query: the token whose row is shown, from 0; None is the last.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         rows: the weights of each head in 255ths, layer after layer.
@@ -160,8 +151,6 @@ class AttentionExplorer(Visualizer):
         >>> AttentionExplorer(["a", "b"], [[[[1.0, 0.0], [0.25, 0.75]]]]).numbers[0][0].previous
         0.25098039215686274
     """
-
-    _esm = module("attention")
 
     tokens = traitlets.List(traitlets.Unicode(), help="The text.").tag(sync=True)
     packed = traitlets.Unicode(help="The weights in 255ths, a byte each, base64.").tag(sync=True)
@@ -200,7 +189,6 @@ class AttentionExplorer(Visualizer):
             query=len(tokens) - 1 if query is None else query,
             **traits,
         )
-        self.observe(self._follow, ["layer", "head", "query"])
 
     @property
     def numbers(self) -> list[list[Numbers]]:
@@ -214,10 +202,6 @@ class AttentionExplorer(Visualizer):
         if not 0 <= value < count:
             raise traitlets.TraitError(f"{name} must be a whole number from 0 to {count - 1}, not {value}")
         return value
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(

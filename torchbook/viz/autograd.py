@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer
 
 if TYPE_CHECKING:
     import torch
@@ -49,8 +49,7 @@ class AutogradExplorer(Visualizer):
         >>> AutogradExplorer(lambda: (w * w).sum(), params={"w": w})
     """
 
-    _esm = module("autograd")
-
+    _speaks = False  # what is seen is said by the page alone
     graphs: traitlets.List[dict[str, Any]] = traitlets.List(
         help="The recorded graph and, where it was recorded, the graph of the gradient."
     ).tag(sync=True)
@@ -64,7 +63,11 @@ class AutogradExplorer(Visualizer):
     target = traitlets.Int(-1, help="The node that the scenario is about, where it is about one; else -1.").tag(
         sync=True
     )
-    step = traitlets.Int(0, help="How far the picture has run: 0 is before the first operation.").tag(sync=True)
+    step = traitlets.Int(
+        -1,
+        help="How far the picture has run: 0 is before the first operation, and -1, where nobody chose, amid the "
+        "backward or where torch raises an error.",
+    ).tag(sync=True)
     selected = traitlets.Int(-1, help="The node whose details are shown; -1 for none.").tag(sync=True)
 
     def __init__(

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import traitlets
-
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract
 from torchbook.viz.units import duration, significant
 
-_SETUP = Path(__file__).parent / "src" / "bottleneck" / "setup.json"
+setup = partial(contract, "bottleneck")
 
 NEAR = 1.1  # two times are the same when neither is more than a tenth longer
 BUSY = 70  # per cent of GPU utilisation below which the GPU counts as idle
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields, questions, causes and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -214,12 +204,6 @@ class BottleneckTool(Visualizer):
 
     On the plain page the same figure works without a kernel.
 
-    Args:
-        preset: name of a ready case: "starved", "disk", "serial", "transfer", "compute", "launch", "uneven" or
-            "impossible"; other arguments change it.
-        step_ms, loader_ms, full_ms, copy_ms, utilisation, workers, cpu: as in `diagnose`.
-        link: name of the figure in links, unique on the page.
-
     Attributes:
         diagnosis: what `diagnose` says.
 
@@ -232,46 +216,9 @@ class BottleneckTool(Visualizer):
         'loader'
     """
 
-    _esm = module("bottleneck")
-
-    step_ms = traitlets.Float(40.0, help="A step on data that is there already.").tag(sync=True)
-    loader_ms = traitlets.Float(95.0, help="The loader alone.").tag(sync=True)
-    full_ms = traitlets.Float(98.0, help="The full run.").tag(sync=True)
-    copy_ms = traitlets.Float(None, allow_none=True, help="The copy; None if not measured.").tag(sync=True)
-    utilisation = traitlets.Float(None, allow_none=True, help="GPU utilisation in per cent.").tag(sync=True)
-    workers = traitlets.Int(2, help="num_workers.").tag(sync=True)
-    cpu = traitlets.Enum(("unknown", "busy", "idle"), "unknown", help="The CPU under the loader alone.").tag(sync=True)
-
-    def __init__(self, *, preset: str | None = None, **traits: Any) -> None:
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            ready = setup()["presets"].get(preset)
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial |= ready["set"]
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], "cpu"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The measurements."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], "cpu"]}
-
     @property
     def diagnosis(self) -> Diagnosis:
         return diagnose(**self.setting)
-
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if value is not None and not of["low"] <= value <= of["high"]:
-            raise traitlets.TraitError(f"{name} must be from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.setting)

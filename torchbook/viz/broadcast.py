@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+setup = partial(contract, "broadcast")
 
 Shape = tuple[int, ...]
 
 RANK = 5
 MOST = 5  # the largest size
 OPS = ("+", "-", "*", "+=", "-=", "*=", "where")
-_PRESETS = Path(__file__).parent / "src" / "broadcast" / "presets.json"
 _SIGNS = {"+": "+", "-": "−", "*": "×"}
-
-
-@cache
-def presets() -> dict[str, dict[str, Any]]:
-    """The states that have a name."""
-    return json.loads(_PRESETS.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -137,10 +130,7 @@ class BroadcastExplorer(Visualizer):
         b: shape of the second operand.
         c: shape of a condition: `torch.where(c, a, b)`.
         op: "+", "-", "*", in place "+=", "-=", "*=", or "where".
-        preset: name of a ready state instead of the above: "column-row", "loss", "bias-columns", "bias-rows",
-            "mask-refused", "mask-silent", "mask", "channels-refused", "channels", "in-place", "stride-0" or "empty".
         selected: index of the result element that is worked out; one is chosen when not given.
-        link: name of the figure in links, unique on the page.
 
     All traits can be watched with `observe`. `result`, the shape or None, and `error`, what torch says when it refuses,
     follow from the others and are read-only.
@@ -149,8 +139,6 @@ class BroadcastExplorer(Visualizer):
         >>> BroadcastExplorer((4, 1), (3,)).result
         [4, 3]
     """
-
-    _esm = module("broadcast")
 
     a = traitlets.List(traitlets.Int(), help="Shape of the first operand.").tag(sync=True)
     b = traitlets.List(traitlets.Int(), help="Shape of the second operand.").tag(sync=True)
@@ -176,20 +164,14 @@ class BroadcastExplorer(Visualizer):
         **traits: Any,
     ) -> None:
         if preset is not None:
-            ready = presets().get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(presets())}")
+            ready = preset_of(setup(), preset)
             a, b, c, op = ready["a"], ready["b"], ready.get("c"), ready["op"]
         if c is not None and op not in (None, "where"):
             raise ValueError(f"a condition is for op='where', not for {op!r}")
         op = op or ("+" if c is None else "where")
         super().__init__(a=list(a), b=list(b), c=list(c or ()), op=op, **traits)
-        self._renew()
         if selected is not None:
             self.selected = list(selected)
-        self.words = self._describe()
-        self.picture = self._draw()
-        self.observe(self._renew, ["a", "b", "c", "op", "selected"])
 
     @traitlets.validate("a", "b", "c")
     def _check_shape(self, proposal: Any) -> list[int]:
@@ -214,19 +196,16 @@ class BroadcastExplorer(Visualizer):
     def _see(self) -> _Seen | None:
         return _run(self.shapes, self.op)
 
-    def _renew(self, _change: Any = None) -> None:
+    def _follow(self, change: Any = None) -> None:
         """Lets everything that follows from the operands follow."""
-        seen = self._see()
-        if seen is None:
-            return
-        with self.hold_trait_notifications():
-            self.set_trait("result", None if seen.shape is None else list(seen.shape))
-            self.set_trait("error", seen.error)
-            if self.selected is None or not seen.has(self.selected):
-                some = seen.shape is not None and math.prod(seen.shape) > 0
-                self.set_trait("selected", [min(1, n - 1) for n in seen.shape or ()] if some else None)
-        self.words = self._describe()
-        self.picture = self._draw()
+        if seen := self._see():
+            with self.hold_trait_notifications():
+                self.set_trait("result", None if seen.shape is None else list(seen.shape))
+                self.set_trait("error", seen.error)
+                if self.selected is None or not seen.has(self.selected):
+                    some = seen.shape is not None and math.prod(seen.shape) > 0
+                    self.set_trait("selected", [min(1, n - 1) for n in seen.shape or ()] if some else None)
+        super()._follow(change)
 
     def _spoken(self, parts: Sequence[str], op: str) -> str:
         return f"where({', '.join(parts)})" if op == "where" else f" {op} ".join(parts)

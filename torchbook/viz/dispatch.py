@@ -8,35 +8,25 @@ kind. The tests hold both to torch: they put probes before every kernel and comp
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, defaults, named
+from torchbook.viz.units import several
 
-_SETUP = Path(__file__).parent / "src" / "dispatch" / "setup.json"
+setup = partial(contract, "dispatch")
+
 _FRONT, _BACK, _BATCHED = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode", "FuncTorchBatched"
 _PYTHON = ("Python", "PythonTLSSnapshot")
 _LIMIT = 24  # stops of a route
 
 
-@cache
-def setup() -> dict[str, Any]:
-    """Choices, actions and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
-
-
-CHOICES: dict[str, Any] = setup()["choices"]
-DEFAULT: dict[str, Any] = {
-    "op": "aten::add.Tensor",
-    **{name: next(iter(of["options"])) for name, of in CHOICES.items()},
-}
+DEFAULT: dict[str, Any] = {"op": "aten::add.Tensor", **defaults(setup())}
 
 
 @dataclass(frozen=True)
@@ -418,17 +408,7 @@ class DispatchRoute(Visualizer):
     Args:
         recording: of `record_dispatch`.
         op: name of the operator, as the dispatcher has it.
-        preset: name of a ready state: "add", "no-grad", "inference", "view", "composite", "autocast", "cuda", "select",
-            "vmap", "functionalize", "mode", "fake", "missing", or "custom" where the recording has an operator of its
-            own; other arguments change it.
-        args: "cpu", "cuda", "meta", "sparse", "csr", "conj", "neg", "inference" or "subclass".
-        requires: "no" or "yes": requires_grad.
-        grad: "on", "no_grad" or "inference".
-        autocast: "off" or "on", for the device of the arguments.
-        transform: "none", "vmap", "grad" or "functionalize".
-        mode: "none", "dispatch" or "fake".
         step: number of the stop that is looked at, from 0.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         route: the stops.
@@ -443,16 +423,8 @@ class DispatchRoute(Visualizer):
         ['AutogradCPU', 'ADInplaceOrView', 'CPU']
     """
 
-    _esm = module("dispatch")
-
     recording = traitlets.Dict(help="What the dispatcher holds, from `record_dispatch`.").tag(sync=True)
     op = traitlets.Unicode(DEFAULT["op"], help="Name of the operator.").tag(sync=True)
-    args = traitlets.Enum(tuple(CHOICES["args"]["options"]), "cpu", help="Kind of the arguments.").tag(sync=True)
-    requires = traitlets.Enum(("no", "yes"), "no", help="requires_grad of the arguments.").tag(sync=True)
-    grad = traitlets.Enum(tuple(CHOICES["grad"]["options"]), "on", help="Grad mode.").tag(sync=True)
-    autocast = traitlets.Enum(("off", "on"), "off", help="Autocast for their device.").tag(sync=True)
-    transform = traitlets.Enum(tuple(CHOICES["transform"]["options"]), "none", help="Of torch.func.").tag(sync=True)
-    mode = traitlets.Enum(tuple(CHOICES["mode"]["options"]), "none", help="Dispatch mode.").tag(sync=True)
     step = traitlets.Int(0, help="The stop that is looked at.").tag(sync=True)
 
     def __init__(self, recording: Mapping[str, Any], op: str | None = None, *, preset: str | None = None,
@@ -461,20 +433,15 @@ class DispatchRoute(Visualizer):
         if DEFAULT["op"] in recording["ops"]:
             initial = {}
         if preset is not None:
-            ready = presets(recording)
-            name = preset.replace("_", "-")
-            if name not in ready:
-                raise ValueError(f"no preset of this recording is called {preset!r}; there are {', '.join(ready)}")
-            initial = dict(ready[name])
+            initial = dict(named(presets(recording), preset, "preset of this recording"))
         if op is not None:
             initial["op"] = op
         super().__init__(recording=dict(recording), **{**initial, **traits})
-        self.observe(self._follow, [*DEFAULT, "step"])
 
     @property
     def setting(self) -> dict[str, Any]:
         """The operator and the situation."""
-        return {name: getattr(self, name) for name in DEFAULT}
+        return {"op": self.op, **super().setting}
 
     @property
     def route(self) -> list[Stop]:
@@ -490,10 +457,6 @@ class DispatchRoute(Visualizer):
     @traitlets.validate("step")
     def _check_step(self, proposal: Any) -> Any:
         return max(0, proposal["value"])
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.recording, self.setting, self.step)
@@ -516,12 +479,9 @@ def presets(recording: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def situation(setting: Mapping[str, Any]) -> str:
     """The arguments, and what is not as usual, in words."""
-    names = [name for name in CHOICES if name == "args" or setting[name] != DEFAULT[name]]
-    return ", ".join(CHOICES[name]["options"][setting[name]][1] for name in names)
-
-
-def _several(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+    choices = setup()["choices"]
+    names = [name for name in choices if name == "args" or setting[name] != DEFAULT[name]]
+    return ", ".join(choices[name]["of"][setting[name]][1] for name in names)
 
 
 def _keys_in(stops: Sequence[Stop]) -> str:
@@ -553,13 +513,13 @@ def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int
         head,
         f"The route: {_keys_in(stops)}.",
         f"Stop {at + 1} of {len(stops)}, call {stop.call + 1} of the dispatcher: the highest of "
-        f"{_several(stop.left) or 'no key'} is {stop.key}; there, {name}: {place}.",
+        f"{several(stop.left) or 'no key'} is {stop.key}; there, {name}: {place}.",
         does,
     ]
     every = lines(recording, op, stops, at)
     for state, text in (("through", "Skipped, a fallthrough"), ("excluded", "Excluded by the thread")):
         if slots := [line.slot for line in every if line.state == state]:
-            sentences.append(f"{text}: {_several(slots)}.")
+            sentences.append(f"{text}: {several(slots)}.")
     if called := _grouped(callees(recording, op, stop)):
         ways = "; ".join(f"{text} ({_keys_in(way)})" for text, way in called)
         sentences.append(f"It was seen to call {ways}.")

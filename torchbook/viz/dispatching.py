@@ -122,7 +122,7 @@ class _Recorder:
     def _situations(self) -> dict[str, Any]:
         """Key sets of tensors, of the thread, and what each situation adds to and takes from them."""
         base = self._thread()
-        kinds = setup()["choices"]["args"]["options"]
+        kinds = setup()["choices"]["args"]["of"]
         transforms = ("vmap", "grad", "functionalize")
         ways = ("none", *transforms, *(f"{name} inference" for name in transforms))
         args: dict[str, dict[str, Any]] = {name: {} for name in ways}

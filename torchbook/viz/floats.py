@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import ast
-import json
 import math
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 from torchbook.viz.units import counted
 
 if TYPE_CHECKING:
     import torch
 
+setup = partial(contract, "floats")
+
 _LONGEST = 300  # characters of a number that is typed; no nesting in them is too deep to read
-_PRESETS = Path(__file__).parent / "src" / "floats" / "presets.json"
 
 
 @dataclass(frozen=True)
@@ -125,12 +124,6 @@ def _single(x: float) -> float:
         return math.copysign(math.inf, x)
 
 
-@cache
-def presets() -> dict[str, dict[str, str]]:
-    """The states that have a name."""
-    return json.loads(_PRESETS.read_text(encoding="utf-8"))
-
-
 def read(text: str) -> float:
     """A number, or a sum, difference, product or quotient of numbers, in float64; `2**n` for a whole n.
 
@@ -196,9 +189,6 @@ class FloatExplorer(Visualizer):
         dtype: the format whose bits are shown, as `torch.bfloat16` or "bfloat16"; float32, float16, bfloat16,
             float8_e4m3fn or float8_e5m2.
         bits: a pattern instead of a number, e.g. 0x7E.
-        preset: name of a ready state instead of the above: "tenth", "third", "fp16-overflow", "fp16-underflow",
-            "bf16-count", "e4m3-largest", "e4m3-overflow", "subnormal" or "rounded-twice".
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         value: what the number is in that format, a float.
@@ -211,8 +201,6 @@ class FloatExplorer(Visualizer):
         >>> FloatExplorer(0.1, dtype=torch.bfloat16).value
         0.10009765625
     """
-
-    _esm = module("floats")
 
     number = traitlets.Unicode("0.1", help="The number as it was typed.").tag(sync=True)
     dtype = traitlets.Enum(tuple(FORMATS), "float32", help="The format whose bits are shown.").tag(sync=True)
@@ -231,16 +219,13 @@ class FloatExplorer(Visualizer):
         **traits: Any,
     ) -> None:
         if preset is not None:
-            ready = presets().get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(presets())}")
+            ready = preset_of(setup(), preset)
             number, dtype = ready["number"], ready["dtype"]
         text = number if isinstance(number, str) else repr(float(number))
         name = str(dtype).removeprefix("torch.")
         super().__init__(number=text, dtype=name, **traits)
         self.set_trait("saturates", _saturates())
         self._follow()
-        self.observe(self._follow, ["number", "dtype", "bits"])
         if bits is not None:
             self.bits = bits
 
@@ -273,8 +258,7 @@ class FloatExplorer(Visualizer):
             self.number = repr(of.decode(self.bits))
         elif not same:
             self.bits = wanted
-        self.words = self._describe()
-        self.picture = self._draw()
+        super()._follow(change)
 
     def _describe(self) -> str:
         of, value = self.format, self.value

@@ -8,31 +8,20 @@ numbers that a position has in one head of keys and values of one layer.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from heapq import heapify, heappop, heappush
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, defaults, named, preset_of
 from torchbook.viz.memory import Model, parameters
-from torchbook.viz.units import amount, count, counted, plural, several, significant
+from torchbook.viz.units import amount, count, counted, plural, prefixed, several, significant
 
-_SETUP = Path(__file__).parent / "src" / "kvcache" / "setup.json"
-
-_SHAPE = ("family", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied")
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, published models and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
-
+setup = partial(contract, "kvcache")
 
 # One sequence
 
@@ -357,57 +346,17 @@ def summary(moments: Sequence[Moment]) -> Summary:
 # The figure
 
 
-def _start() -> dict[str, Any]:
-    of = setup()
-    shape = {name: of["models"]["small"][name] for name in _SHAPE}
-    return {
-        "view": "steps",
-        **{name: field["value"] for name, field in of["fields"].items()},
-        **shape,
-        "prompt": list(of["prompt"]),
-        "bytes_per_value": 2,
-        "weight_bytes": 2.0,
-        "memory_gb": 24.0,
-        "requests": [list(request) for request in of["requests"]],
-    }
-
-
-def _named(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes of a preset, with the shape of the model that they name."""
-    changes = dict(changes)
-    if "model" in changes:
-        model = setup()["models"].get(changes.pop("model"))
-        changes = {name: model[name] for name in _SHAPE} | changes
-    return changes
-
-
 class KVCacheExplorer(Visualizer):
     """Generating with and without a cache of keys and values, the cache's memory, and pages that sequences share.
 
     Args:
-        layers, heads, kv_heads, head_dim: sizes of the model; `kv_heads` is `heads` unless given.
         prompt: the tokens of the prompt, at most 16, as text; a string is split at spaces.
-        new_tokens: tokens to generate, 1 to 16.
-        bytes_per_value: bytes of a number in the cache: 4, 2 or 1.
-        page: positions in a page of the paged cache.
-        capacity: pages in its pool.
         model: a published model, or "small", whose sizes are taken: "gpt2", "llama-2-7b", "llama-3-8b" or
             "llama-3-70b"; other arguments change them.
-        preset: name of a ready state: "steps", "gqa", "mqa", "gpt2", "llama-2-7b", "llama-3-8b", "llama-3-70b",
-            "pages", "large-pages" or "tight"; other arguments change it.
-        view: "steps", "memory" or "pages".
         step: step of the generation that is shown, from 0.
         moment: step of the pool that is shown, from 0.
-        family: "gpt" (MLP of two matrices) or "llama" (three, gated).
-        hidden: width inside the MLP; 4 x heads x head_dim unless given.
-        vocab, context, tied: vocabulary, learned positions (0 for none), whether the head is the embedding.
-        weight_bytes: bytes of a parameter: 4, 2, 1 or 0.5.
-        memory_gb: memory for weights and cache.
-        length: tokens of the sequences that shall fit.
-        reserve: positions that a contiguous reservation sets aside for each sequence.
         requests: (prompt, new tokens) of the sequences that share the pages, at most 8.
         reply: the generated tokens as text, if known.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         shape: the model's sizes for the functions of this module.
@@ -422,77 +371,33 @@ class KVCacheExplorer(Visualizer):
         [4, 5, 6]
     """
 
-    _esm = module("kvcache")
-
-    view = traitlets.Enum(("steps", "memory", "pages"), "steps", help="What is looked at.").tag(sync=True)
-    family = traitlets.Enum(("gpt", "llama"), "gpt", help="Two matrices in the MLP, or three.").tag(sync=True)
-    layers = traitlets.Int(4, help="Blocks.").tag(sync=True)
-    heads = traitlets.Int(4, help="Heads of queries.").tag(sync=True)
-    kv_heads = traitlets.Int(4, help="Heads of keys and values.").tag(sync=True)
-    head_dim = traitlets.Int(32, help="Numbers in a key.").tag(sync=True)
-    hidden = traitlets.Int(512, help="Width inside the MLP.").tag(sync=True)
-    vocab = traitlets.Int(65, help="Different tokens.").tag(sync=True)
-    context = traitlets.Int(128, help="Learned positions.").tag(sync=True)
-    tied = traitlets.Bool(True, help="The head is the embedding.").tag(sync=True)
     prompt: Any = traitlets.List(traitlets.Unicode(), help="Tokens of the prompt.").tag(sync=True)
     reply: Any = traitlets.List(traitlets.Unicode(), help="Tokens that are generated.").tag(sync=True)
-    new_tokens = traitlets.Int(8, help="Tokens to generate.").tag(sync=True)
-    bytes_per_value = traitlets.Enum((4, 2, 1), 2, help="Bytes of a number in the cache.").tag(sync=True)
-    weight_bytes = traitlets.Float(2.0, help="Bytes of a parameter.").tag(sync=True)
-    memory_gb = traitlets.Float(24.0, help="GB for weights and cache.").tag(sync=True)
-    length = traitlets.Int(128, help="Tokens of a sequence.").tag(sync=True)
-    page = traitlets.Int(4, help="Positions in a page.").tag(sync=True)
-    capacity = traitlets.Int(12, help="Pages in the pool.").tag(sync=True)
-    reserve = traitlets.Int(16, help="Positions reserved for each sequence.").tag(sync=True)
     requests: Any = traitlets.List(help="Prompt and new tokens of each sequence.").tag(sync=True)
     step = traitlets.Int(0, help="Step of the generation.").tag(sync=True)
     moment = traitlets.Int(0, help="Step of the pool.").tag(sync=True)
 
     def __init__(self, *, preset: str | None = None, model: str | None = None, **traits: Any) -> None:
-        initial = _start()
-        for name, what, where in ((preset, "preset", "presets"), (model, "model", "models")):
-            if name is not None and name not in setup()[where]:
-                raise ValueError(f"no {what} is called {name!r}; there are {', '.join(setup()[where])}")
-        if preset is not None:
-            initial |= _named(setup()["presets"][preset]["set"])
+        initial = defaults(setup()) if preset is None else preset_of(setup(), preset)
         if model is not None:
-            initial |= _named({"model": model})
+            initial |= named(setup()["models"], model, "model")["shape"]
         if "heads" in traits and "kv_heads" not in traits:
             initial["kv_heads"] = traits["heads"]
         if {"heads", "head_dim"} & set(traits) and "hidden" not in traits:
             initial["hidden"] = 4 * traits.get("heads", initial["heads"]) * traits.get("head_dim", initial["head_dim"])
-        prompt = traits.get("prompt", initial["prompt"])
+        prompt = traits.get("prompt", setup()["prompt"])
         traits["prompt"] = prompt.split() if isinstance(prompt, str) else [str(token) for token in prompt]
-        traits["requests"] = [[int(x) for x in request] for request in traits.get("requests", initial["requests"])]
+        traits["requests"] = [[int(x) for x in request] for request in traits.get("requests", setup()["requests"])]
         super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*_start(), "reply", "step", "moment"])
 
     @property
     def setting(self) -> dict[str, Any]:
         """What the reader changes."""
-        return {name: getattr(self, name) for name in _start()}
+        return {**super().setting, "prompt": self.prompt, "requests": self.requests}
 
     @property
     def shape(self) -> Model:
         return _shape(self.setting)
-
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            raise traitlets.TraitError(f"{name} must be a whole number from {of['low']} to {of['high']}, not {value!r}")
-        self._possible({name: value})
-        return value
-
-    @traitlets.validate("memory_gb", "weight_bytes")
-    def _check_memory(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        if name == "weight_bytes" and value not in (4, 2, 1, 0.5):
-            raise traitlets.TraitError(f"weight_bytes must be 4, 2, 1 or 0.5, not {value!r}")
-        if not 0 < value <= 100_000:
-            raise traitlets.TraitError(f"{name} must be a number above 0, at most 100000, not {value!r}")
-        return value
 
     @traitlets.validate("prompt", "requests")
     def _check_lists(self, proposal: Any) -> Any:
@@ -500,21 +405,17 @@ class KVCacheExplorer(Visualizer):
         most = setup()["longest"] if name == "prompt" else setup()["most"]
         if not 1 <= len(value) <= most:
             raise traitlets.TraitError(f"{name} must have 1 to {most} elements, not {len(value)}")
-        if name == "requests":
-            self._possible({name: value})
-        return value
+        return self._possible(proposal)
 
-    def _possible(self, change: Mapping[str, Any]) -> None:
-        if problem := mismatch({**self.setting, **change}):
+    @traitlets.validate("heads", "kv_heads", "page", "capacity", "reserve")
+    def _possible(self, proposal: Any) -> Any:
+        if problem := mismatch({**self.setting, proposal["trait"].name: proposal["value"]}):
             raise traitlets.TraitError(problem)
+        return proposal["value"]
 
     @traitlets.validate("step", "moment")
     def _check_step(self, proposal: Any) -> Any:
         return max(0, proposal["value"])
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.setting, self.step, self.moment)
@@ -601,14 +502,6 @@ def pools(setting: Mapping[str, Any]) -> tuple[list[Moment], list[Moment]]:
 # Words
 
 
-def measure(x: float, unit: str = "") -> str:
-    """A count with three digits and a prefix: "12.3 GFLOP", "33.1 k"."""
-    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if x >= size:
-            return f"{significant(x / size)} {prefix}{unit}"
-    return f"{x:.0f} {unit}".strip()
-
-
 def letter(request: int) -> str:
     """The name of a sequence."""
     return chr(65 + request)
@@ -616,9 +509,8 @@ def letter(request: int) -> str:
 
 def name_of(setting: Mapping[str, Any]) -> str:
     """The model of these sizes, or its sizes; heads of keys and values may differ from those published."""
-    keys = [name for name in _SHAPE if name != "kv_heads"]
     for model in setup()["models"].values():
-        if all(model[name] == setting[name] for name in keys):
+        if all(value == setting[name] for name, value in model["shape"].items() if name != "kv_heads"):
             return str(model["label"])
     n = setting["layers"]
     return f"{counted(n, 'layer')} of width {setting['heads'] * setting['head_dim']}"
@@ -670,8 +562,8 @@ def _describe_steps(setting: Mapping[str, Any], step: int) -> str:
         f"{name_of(setting)}: {sharing(setting)}. {counted(prompt, 'token')} of prompt and {new} new "
         f"token{plural(new)} take {counted(new, 'step')}. Step {at + 1} of {new}, {phase}. So far: "
         f"{rows[0]:,} rows of keys and values computed without a cache, {rows[1]:,} with one and "
-        f"{both('read')[1]:,} read from it; {measure(macs[0])} and {measure(macs[1])} multiply-adds of attention; "
-        f"{measure(flops[0], 'FLOP')} and {measure(flops[1], 'FLOP')} of the whole model, "
+        f"{both('read')[1]:,} read from it; {prefixed(macs[0])} and {prefixed(macs[1])} multiply-adds of attention; "
+        f"{prefixed(flops[0], 'FLOP')} and {prefixed(flops[1], 'FLOP')} of the whole model, "
         f"{significant(flops[0] / flops[1])} times as many. The cache holds {counted(now.kept, 'position')} of "
         f"{_product(setting)} = {amount(position)}: {amount(position * now.kept)}."
     )

@@ -11,21 +11,17 @@ has RMSNorm, no biases, rotary positions, and an MLP of three matrices with SwiG
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import traitlets
-
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, defaults, named
 from torchbook.viz.units import amount, count, plain
 
-_SETUP = Path(__file__).parent / "src" / "memory" / "setup.json"
+setup = partial(contract, "memory")
 
 WEIGHT_BYTES = {"fp32": 4, "autocast": 4, "master": 2, "bf16": 2}
 ACTIVATION_BYTES = {"fp32": 4, "autocast": 2, "master": 2, "bf16": 2}
@@ -253,12 +249,6 @@ class Results:
 PARTS = ("weights", "copies", "gradients", "optimizer", "master", "gathered", "activations", "logits", "cache")
 
 
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, choices, cards, models and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
-
-
 SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "family", "tied")
 
 
@@ -314,7 +304,7 @@ def model_of(name: str) -> Model:
     Raises:
         ValueError: there is no such model.
     """
-    return Model(**_named(setup()["models"], name, "model")["shape"])
+    return Model(**named(setup()["models"], name, "model")["shape"])
 
 
 def budget(model: str | Model, **choices: Any) -> Results:
@@ -331,7 +321,7 @@ def budget(model: str | Model, **choices: Any) -> Results:
         >>> f"{budget('8b', mode='infer', precision='bf16').weights / 1e9:.1f} GB"
         '16.1 GB'
     """
-    fields = {name: of["value"] for name, of in {**setup()["fields"], **setup()["choices"]}.items()}
+    fields = defaults(setup())
     for name in choices:
         if name not in fields:
             raise ValueError(f"a budget has no setting {name!r}; it has {', '.join(fields)}")
@@ -449,28 +439,7 @@ class MemoryBudget(Visualizer):
     Every part stands with its formula and the numbers put in. On the plain page the same figure works without a kernel.
 
     Args:
-        preset: name of a ready state: "gpt2", "1b", "8b", "8b-sharded", "8b-qlora", "13b", "70b" or "405b"; other
-            arguments change it.
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
-        layers, hidden, heads, kv_heads, ffn, vocab, positions: the shape; 0 positions are rotary ones.
-        family: "gpt" or "llama"; see the module.
-        tied: the output head shares the embedding's weights.
-        mode: "train", "lora" or "infer".
-        precision: "fp32", "autocast" (float32 weights, bf16 autocast), "master" (bf16 weights and gradients, float32
-            master weights and states) or "bf16" (all of it).
-        optimizer: "sgd", "momentum", "adamw", "adamw8" or "muon".
-        seq: tokens of a sequence; in inference, those in the cache.
-        batch: sequences on each GPU.
-        flash: attention is one fused kernel.
-        checkpoint: blocks are checkpointed.
-        gpus: number of GPUs. Training is data-parallel; in inference they share weights and cache.
-        zero: 0 (DDP), 1, 2 or 3: what is sharded.
-        bits: 16, 8 or 4, of weights that do not train.
-        kv_bits: 16 or 8, of the KV cache.
-        rank: of LoRA.
-        targets: "attention" or "all", where LoRA's adapters stand.
-        memory_gb: memory of one GPU in GB of 10**9 bytes.
-        link: name of the figure in links, unique on the page.
 
     Raises:
         ValueError: there is no such preset or model.
@@ -481,50 +450,9 @@ class MemoryBudget(Visualizer):
         '8,030,261,248'
     """
 
-    _esm = module("memory")
-
-    layers = traitlets.Int(32, help="Number of blocks.").tag(sync=True)
-    hidden = traitlets.Int(4096, help="Width of the residual stream.").tag(sync=True)
-    heads = traitlets.Int(32, help="Heads of queries.").tag(sync=True)
-    kv_heads = traitlets.Int(8, help="Heads of keys and values.").tag(sync=True)
-    ffn = traitlets.Int(14336, help="Inner width of the MLP.").tag(sync=True)
-    vocab = traitlets.Int(128256, help="Number of tokens.").tag(sync=True)
-    positions = traitlets.Int(0, help="Learned positions.").tag(sync=True)
-    family = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
-    tied = traitlets.Bool(False, help="The head shares the embedding's weights.").tag(sync=True)
-    mode = traitlets.Enum(("train", "lora", "infer"), "train", help="What runs.").tag(sync=True)
-    precision = traitlets.Enum(
-        ("fp32", "autocast", "master", "bf16"), "autocast", help="Of weights and activations."
-    ).tag(sync=True)
-    optimizer = traitlets.Enum(("sgd", "momentum", "adamw", "adamw8", "muon"), "adamw", help="Whose states.").tag(
-        sync=True
-    )
-    seq = traitlets.Int(2048, help="Tokens of a sequence.").tag(sync=True)
-    batch = traitlets.Int(1, help="Sequences on each GPU.").tag(sync=True)
-    flash = traitlets.Bool(True, help="Attention is one fused kernel.").tag(sync=True)
-    checkpoint = traitlets.Bool(False, help="Blocks are checkpointed.").tag(sync=True)
-    gpus = traitlets.Int(1, help="Number of GPUs.").tag(sync=True)
-    zero = traitlets.Enum((0, 1, 2, 3), 0, help="What is sharded over them.").tag(sync=True)
-    bits = traitlets.Enum((16, 8, 4), 16, help="Of weights that do not train.").tag(sync=True)
-    kv_bits = traitlets.Enum((16, 8), 16, help="Of the KV cache.").tag(sync=True)
-    rank = traitlets.Int(16, help="Of LoRA.").tag(sync=True)
-    targets = traitlets.Enum(("attention", "all"), "all", help="Where LoRA's adapters stand.").tag(sync=True)
-    memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
-
-    def __init__(self, *, preset: str | None = None, model: str | None = None, **traits: Any) -> None:
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            of = _named(setup()["presets"], preset, "preset")
-            initial |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
-        if model is not None:
-            initial |= _named(setup()["models"], model, "model")["shape"]
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], *setup()["choices"]])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The numbers and choices that are put in."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], *setup()["choices"]]}
+    def __init__(self, *, model: str | None = None, **traits: Any) -> None:
+        shape = {} if model is None else named(setup()["models"], model, "model")["shape"]
+        super().__init__(**{**shape, **traits})
 
     @property
     def results(self) -> Results:
@@ -536,31 +464,11 @@ class MemoryBudget(Visualizer):
         """Single changes that save memory, those that alter the training least first."""
         return changes(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
-
     def _describe(self) -> str:
         return describe(self.setting)
 
     def _draw(self) -> str:
         return _picture(self.setting, self.words)
-
-
-def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    entry = where.get(name.replace("_", "-"))
-    if entry is None:
-        raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return entry
 
 
 LABELS = {

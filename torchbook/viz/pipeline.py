@@ -8,23 +8,21 @@ handed out in order. Every worker has a core of its own, and nothing else takes 
 from __future__ import annotations
 
 import copy as copying
-import json
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import partial
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 from torchbook.viz.units import counted, duration, plain, significant
 
-_SETUP = Path(__file__).parent / "src" / "pipeline" / "setup.json"
+setup = partial(contract, "pipeline")
 
 AHEAD = 2  # steps that the host issues before the device has finished them
 MAIN = -1  # the worker that is none: the main process
@@ -54,12 +52,6 @@ class Batch:
 
 
 # The model
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, ways of copying and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 def simulate(setting: Mapping[str, Any], batches: int | None = None) -> list[Batch]:
@@ -443,21 +435,8 @@ class PipelineTimeline(Visualizer):
     Args:
         run: what `record_pipeline` returned; the model then starts from its median times. Without a run there is only
             the model.
-        preset: name of a ready model: "none", "one", "four", "non-blocking", "overlap", "uneven", "prefetched" or
-            "start-up"; other arguments change it.
-        workers: num_workers; 0 loads in the main process.
-        load_ms: milliseconds in which one worker loads a batch.
-        copy_ms: milliseconds to copy a batch to the device.
-        step_ms: milliseconds of the step.
-        prefetch: prefetch_factor, batches for each worker that are asked for ahead.
-        startup_ms: milliseconds until the workers run.
-        slow_every: one batch in so many is slow; 0 for none.
-        slow_times: how many times as long a slow one takes.
-        batches: how many batches are shown.
-        transfer: "wait", "same" or "side", as in `record_pipeline`.
         selected: number of the batch whose way is followed.
         source: "recorded" or "model".
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         rows: the way of each batch that is shown.
@@ -472,20 +451,8 @@ class PipelineTimeline(Visualizer):
         14.0
     """
 
-    _esm = module("pipeline")
-
     run = traitlets.Dict(help="The recorded run, if any; times in microseconds.").tag(sync=True)
     source = traitlets.Enum(("recorded", "model"), "model", help="What the lanes show.").tag(sync=True)
-    workers = traitlets.Int(4, help="num_workers.").tag(sync=True)
-    load_ms = traitlets.Float(40.0, help="Time of one worker for one batch.").tag(sync=True)
-    copy_ms = traitlets.Float(4.0, help="Time of the copy to the device.").tag(sync=True)
-    step_ms = traitlets.Float(10.0, help="Time of the step.").tag(sync=True)
-    prefetch = traitlets.Int(2, help="prefetch_factor.").tag(sync=True)
-    startup_ms = traitlets.Float(50.0, help="Time until the workers run.").tag(sync=True)
-    slow_every = traitlets.Int(0, help="One batch in so many is slow; 0 for none.").tag(sync=True)
-    slow_times = traitlets.Float(5.0, help="How many times as long a slow batch takes.").tag(sync=True)
-    batches = traitlets.Int(16, help="Batches that are shown.").tag(sync=True)
-    transfer = traitlets.Enum(("wait", "same", "side"), "wait", help="How a batch is copied.").tag(sync=True)
     selected = traitlets.Int(0, help="The batch that is followed.").tag(sync=True)
     skip = traitlets.Bool(False, help="Leave out what is before the first batch.").tag(sync=True)
 
@@ -494,17 +461,8 @@ class PipelineTimeline(Visualizer):
         if run is not None:
             initial |= {**run.setting(), "run": _packed(run), "source": "recorded"}
         if preset is not None:
-            ready = setup()["presets"].get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial |= {**_start(), **ready["set"], "source": "model"}
+            initial |= {**preset_of(setup(), preset), "source": "model"}
         super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], "transfer", "source", "selected", "skip"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The model's numbers."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], "transfer"]}
 
     @property
     def rows(self) -> list[Batch]:
@@ -514,34 +472,17 @@ class PipelineTimeline(Visualizer):
     def result(self) -> Steady:
         return steady(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
     @traitlets.validate("source")
     def _has_run(self, proposal: Any) -> Any:
         if proposal["value"] == "recorded" and not self.run:
             raise traitlets.TraitError("there is no recorded run: pass what record_pipeline returned")
         return proposal["value"]
 
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
-
     def _describe(self) -> str:
         return describe(self.setting, self.run if self.source == "recorded" else None)
 
     def _draw(self) -> str:
         return _picture(self.rows, self.words, self.skip)
-
-
-def _start() -> dict[str, Any]:
-    return {**{name: of["value"] for name, of in setup()["fields"].items()}, "transfer": "wait"}
 
 
 def _packed(run: PipelineRun) -> dict[str, Any]:

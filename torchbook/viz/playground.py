@@ -6,15 +6,18 @@ import ast
 import keyword
 import re
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 
 if TYPE_CHECKING:
     import torch
+
+setup = partial(contract, "playground")
 
 FUNCTIONS = {
     **dict.fromkeys(("exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"), 1),
@@ -28,7 +31,6 @@ _SIGNS: dict[type[ast.operator], str] = {
     ast.Pow: "pow",
 }
 _NAMES = {"max": "maximum"}  # in torch
-_START = {"a": 2.0, "b": -3.0, "c": 1.5}
 
 
 class AutogradPlayground(Visualizer):
@@ -55,19 +57,24 @@ class AutogradPlayground(Visualizer):
         >>> w.observe(print, names="gradients")
     """
 
-    _esm = module("playground")
-
-    expression = traitlets.Unicode("a*b + relu(c)", help="The expression.").tag(sync=True)
+    _speaks = False  # what is seen is said by the page alone
+    expression = traitlets.Unicode(help="The expression.").tag(sync=True)
     values = traitlets.Dict(help="The value of each variable.").tag(sync=True)
     gradients = traitlets.Dict(help="The gradient of each variable, by torch.").tag(sync=True)
     value = traitlets.Any(0.0, help="The value of the expression, by torch.").tag(sync=True)
     selected = traitlets.Int(-1, help="The node whose formula is shown; -1 for none.").tag(sync=True)
 
     def __init__(
-        self, expression: str = "a*b + relu(c)", values: Mapping[str, float] | None = None, **traits: Any
+        self,
+        expression: str | None = None,
+        values: Mapping[str, float] | None = None,
+        *,
+        preset: str = "start",
+        **traits: Any,
     ) -> None:
-        start = {name: float(value) for name, value in (_START if values is None else values).items()}
-        super().__init__(expression=expression, values=start, **traits)
+        ready = preset_of(setup(), preset)
+        start = {name: float(value) for name, value in (ready["values"] if values is None else values).items()}
+        super().__init__(expression=ready["expression"] if expression is None else expression, values=start, **traits)
         self._compute()
 
     @traitlets.validate("expression")

@@ -7,15 +7,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
+from torchbook.viz.units import several
+
+setup = partial(contract, "racer")
 
 Point = tuple[float, float]
 Picks = list[list[int]]
@@ -23,29 +25,16 @@ Picks = list[list[int]]
 MOST = 1000  # steps
 FAR = 1000.0  # a racer that gets there has diverged
 BATCH, RARE = 2, 5
-_SOURCE = Path(__file__).parent / "src" / "racer"
 
 
-def _load(name: str) -> Any:
-    return json.loads((_SOURCE / f"{name}.json").read_text(encoding="utf-8"))
-
-
-@cache
-def presets() -> dict[str, dict[str, Any]]:
-    """The states that have a name."""
-    return _load("presets")
-
-
-@cache
-def surfaces() -> dict[str, dict[str, Any]]:
-    """What is known of each surface: its formula, view, minima, and the rates that suit it."""
-    return _load("surfaces")
-
-
-@cache
 def points() -> list[list[float]]:
     """The data behind the surface "minibatch"."""
-    return _load("points")
+    return setup()["points"]
+
+
+def surfaces() -> dict[str, dict[str, Any]]:
+    """What is known of each surface: its formula, view, minima, and the rates that suit it."""
+    return setup()["surfaces"]
 
 
 def batches(seed: int, steps: int) -> Picks:
@@ -198,14 +187,11 @@ class OptimizerRacer(Visualizer):
         optimizers: who runs: "sgd", "momentum", "nesterov", "adam", "adamw".
         start: (x, y), inside the picture; else the surface's own.
         steps: length of the race, 1 to 1000.
-        preset: name of a ready state instead of the above: "race", "bounce", "diverge", "overshoot", "sparse", "decay",
-            "saddle", "valleys" or "noise".
         step: the step that is shown at first; else the last.
         seed: of the batches on the surface "minibatch".
         sgd, momentum, nesterov, adam, adamw: settings of each racer as `torch.optim` takes them, e.g.
             `adam={"lr": 0.1, "betas": (0.9, 0.99), "weight_decay": 0.1}`; what is not given is torch's default, but
             momentum is 0.9, and each surface has its own rates.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         runs: by name the way of each racer that runs, a `Run` with `points`, `losses` and `diverged`.
@@ -217,8 +203,6 @@ class OptimizerRacer(Visualizer):
         >>> OptimizerRacer("bowl", ("sgd",), (1, 1), 1, sgd={"lr": 0.5}).runs["sgd"].points
         [(1.0, 1.0), (0.5, 0.5)]
     """
-
-    _esm = module("racer")
 
     surface = traitlets.Unicode("ravine", help="Name of the loss surface.").tag(sync=True)
     optimizers = traitlets.List(traitlets.Unicode(), help="The racers that run.").tag(sync=True)
@@ -246,9 +230,7 @@ class OptimizerRacer(Visualizer):
     ) -> None:
         overrides = {name: traits.pop(name) for name in RACERS if name in traits}
         if preset is not None:
-            ready = presets().get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(presets())}")
+            ready = preset_of(setup(), preset)
             surface, optimizers = ready["surface"], ready["optimizers"]
             start, steps, seed = ready.get("start"), ready.get("steps", 200), ready.get("seed", 0)
             overrides = {**ready.get("settings", {}), **overrides}
@@ -256,7 +238,7 @@ class OptimizerRacer(Visualizer):
             if name in traits:
                 raise ValueError(f"{name} belongs to one racer: adam={{{name!r}: ...}}, for instance")
         surface = _surface(surface)
-        settings = {name: _settings(surface, name, overrides.get(name, {})) for name in RACERS}
+        settings: dict[str, Any] = {name: _settings(surface, name, overrides.get(name, {})) for name in RACERS}
         at = _start(surface, surfaces()[surface]["start"] if start is None else start)
         _whole("steps", steps, 1, MOST)
         super().__init__(
@@ -269,7 +251,6 @@ class OptimizerRacer(Visualizer):
             **settings,
             **traits,
         )
-        self.observe(self._follow, ["surface", "optimizers", "start", "steps", "step", "seed", *RACERS])
 
     @traitlets.validate("surface")
     def _check_surface(self, proposal: Any) -> str:
@@ -308,13 +289,13 @@ class OptimizerRacer(Visualizer):
             for name in self.optimizers
         }
 
-    def _follow(self, change: Any) -> None:
-        if change["name"] == "surface" and not _inside(self.surface, self.start):
+    def _follow(self, change: Any = None) -> None:
+        changed = change["name"] if change else ""
+        if changed == "surface" and not _inside(self.surface, self.start):
             self.start = surfaces()[self.surface]["start"]
-        if self.step > self.steps or (change["name"] == "steps" and self.step == change["old"]):
+        if self.step > self.steps or (changed == "steps" and self.step == change["old"]):
             self.step = self.steps
-        self.words = self._describe()
-        self.picture = self._draw()
+        super()._follow(change)
 
     def _describe(self) -> str:
         """As `describe` in the ES module."""
@@ -327,7 +308,7 @@ class OptimizerRacer(Visualizer):
         runs = self.runs
         standings = [f"{self._who(name)}: {self._place(runs[name])}" for name in self.optimizers]
         first = _ahead(runs, self.step) if len(runs) > 1 and self.step else []
-        best = [f"Lowest loss: {_list([RACERS[name].label for name in first])}."] if first else []
+        best = [f"Lowest loss: {several([RACERS[name].label for name in first])}."] if first else []
         return " ".join([head, *standings, *best])
 
     def _who(self, name: str) -> str:
@@ -453,10 +434,6 @@ def _short(x: float) -> str:
     if x != 0 and abs(x) < 1e-9:
         return "below 1e−09"
     return _show(float(Context(prec=3, rounding=ROUND_HALF_UP).plus(Decimal(x))))
-
-
-def _list(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 @cache

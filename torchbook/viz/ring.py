@@ -8,21 +8,19 @@ finished chunks go around once. What is said of bytes is counted from these mess
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract
 from torchbook.viz.units import amount, counted, duration, plain, several
 
-_SETUP = Path(__file__).parent / "src" / "ring" / "setup.json"
+setup = partial(contract, "ring")
 
 REDUCE, GATHER = "reduce-scatter", "all-gather"
 WHOLE = -1  # the chunk of a message that holds the whole vector
@@ -87,12 +85,6 @@ class Traffic:
 
 
 # The ring
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 def chunk_sizes(elements: int, ranks: int) -> list[int]:
@@ -269,18 +261,9 @@ class RingAllReduce(Visualizer):
     """A ring all-reduce, step by step: who sends which chunk, whose numbers each chunk holds, what each link carried.
 
     Args:
-        ranks: number of ranks, 2 to 16.
-        elements: length of each rank's vector, 1 to 48.
-        preset: name of a ready state: "four", "two", "sixteen", "uneven", "few", "small" or "slow"; other arguments
-            change it.
         step: how many steps are done, 0 to 2(ranks - 1).
         values: the vectors, one for each rank, whole numbers; else small numbers of a seed. They set `ranks` and
             `elements`.
-        seed: other numbers.
-        size_mb: MB of the tensor that the vector stands for, for the times.
-        bandwidth_gbs: GB a second of one link in one direction.
-        latency_us: microseconds for a message, whatever its size.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         steps: the whole run, `ring_steps` of the vectors.
@@ -295,38 +278,17 @@ class RingAllReduce(Visualizer):
         'all-gather'
     """
 
-    _esm = module("ring")
-
-    ranks = traitlets.Int(4, help="Number of ranks.").tag(sync=True)
-    elements = traitlets.Int(8, help="Elements of each vector.").tag(sync=True)
-    size_mb = traitlets.Float(100.0, help="MB that the vector stands for.").tag(sync=True)
-    bandwidth_gbs = traitlets.Float(25.0, help="GB a second of a link.").tag(sync=True)
-    latency_us = traitlets.Float(10.0, help="Microseconds of a message.").tag(sync=True)
-    seed = traitlets.Int(0, help="Which numbers.").tag(sync=True)
     values: Any = traitlets.List(help="The vectors, if not those of the seed.").tag(sync=True)
     step = traitlets.Int(0, help="Steps that are done.").tag(sync=True)
 
-    def __init__(
-        self, ranks: int | None = None, elements: int | None = None, *, preset: str | None = None, **traits: Any
-    ):
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            ready = setup()["presets"].get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial |= {name: of["value"] for name, of in setup()["fields"].items()} | ready["set"]
-        initial |= {name: value for name, value in (("ranks", ranks), ("elements", elements)) if value is not None}
+    def __init__(self, ranks: int | None = None, elements: int | None = None, **traits: Any):
+        given: dict[str, Any] = {
+            name: value for name, value in (("ranks", ranks), ("elements", elements)) if value is not None
+        }
         vectors = [[int(x) for x in vector] for vector in traits.pop("values", ())]
         if vectors:
-            traits["values"] = vectors
-            initial |= {"ranks": len(vectors), "elements": len(vectors[0])}
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], "values", "step"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The numbers that the reader changes."""
-        return {name: getattr(self, name) for name in setup()["fields"]}
+            given = {"values": vectors, "ranks": len(vectors), "elements": len(vectors[0])}
+        super().__init__(**given, **traits)
 
     @property
     def vectors(self) -> list[list[int]]:
@@ -341,15 +303,6 @@ class RingAllReduce(Visualizer):
     def costs(self) -> dict[str, Cost]:
         return costs(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
     @traitlets.validate("step")
     def _check_step(self, proposal: Any) -> Any:
         return min(max(0, proposal["value"]), 2 * (self.ranks - 1))
@@ -363,8 +316,7 @@ class RingAllReduce(Visualizer):
     def _follow(self, change: Any = None) -> None:
         if self.values and (len(self.values) != self.ranks or len(self.values[0]) != self.elements):
             self.values = []
-        self.words = self._describe()
-        self.picture = self._draw()
+        super()._follow(change)
 
     def _describe(self) -> str:
         return describe(self.setting, self.vectors, self.step)

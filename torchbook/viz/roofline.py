@@ -10,23 +10,21 @@ caches do. `fused=True` is one kernel; `fused=False` is one kernel for each step
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
-from torchbook.viz.units import amount, duration, plain, significant
+from torchbook.viz.base import Visualizer, contract, preset_of
+from torchbook.viz.units import amount, duration, plain, prefixed, significant
 
-_SETUP = Path(__file__).parent / "src" / "roofline" / "setup.json"
+setup = partial(contract, "roofline")
 
 LAUNCH = 5e-6  # seconds; a kernel on a GPU that takes less waits for its launch
 
@@ -149,12 +147,6 @@ def attainable(intensity: float, peak: float, bandwidth: float) -> float:
 def least_time(cost: Cost, peak: float, bandwidth: float) -> float:
     """Seconds below which no kernel can stay: computing and moving overlap perfectly."""
     return max(cost.flops / peak, cost.bytes / bandwidth)
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Devices, dtypes, ops with the ranges of their sizes, and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -335,18 +327,12 @@ class Roofline(Visualizer):
     The op's numbers stand with their formulas. On the plain page the same figure works without a kernel.
 
     Args:
-        preset: name of a ready state, "matmul", "decode", "flash" and others in `setup()["presets"]`; other arguments
-            change it.
-        op: "matmul", "decode", "pointwise", "layer_norm", "softmax", "attention", "conv2d" or "embedding".
         sizes: the op's sizes by name, as its function takes them; those not given are those of the first preset.
-        dtype: "fp32", "tf32", "bf16" or "fp8".
-        fused: one kernel, or one for each step.
         device: what the advice is for: "a100", "h100", "h200" or "machine".
         machine: what `measure_ceilings` gives: `{"name": ..., "bandwidth": ..., "flops": {"fp32": ...}}`, where a
             number alone is the float32 peak.
         points: measured ops by name, drawn beside the roofs: `{"flops": ..., "bytes": ..., "seconds": ...}` or a tuple
             of the three.
-        link: name of the figure in links, unique on the page.
 
     Raises:
         ValueError: there is no such preset, or a machine or point lacks something.
@@ -357,12 +343,7 @@ class Roofline(Visualizer):
         'memory'
     """
 
-    _esm = module("roofline")
-
-    op = traitlets.Enum(tuple(OPS), "matmul", help="The op.").tag(sync=True)
     sizes = traitlets.Dict(help="The op's sizes by name.").tag(sync=True)
-    dtype = traitlets.Enum(("fp32", "tf32", "bf16", "fp8"), "bf16", help="Of all tensors.").tag(sync=True)
-    fused = traitlets.Bool(True, help="One kernel instead of one for each step.").tag(sync=True)
     device = traitlets.Enum(("a100", "h100", "h200", "machine"), "h100", help="What the advice is for.").tag(sync=True)
     machine = traitlets.Dict(help="Measured ceilings: name, bandwidth, flops by dtype.").tag(sync=True)
     points: traitlets.List[Any] = traitlets.List(help="Measured ops: name, flops, bytes, seconds.").tag(sync=True)
@@ -377,10 +358,7 @@ class Roofline(Visualizer):
     ) -> None:
         initial: dict[str, Any] = {}
         if preset is not None:
-            ready = setup()["presets"].get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial = {name: value for name, value in ready.items() if name not in ("label", "note")}
+            initial = preset_of(setup(), preset)
         if "op" in traits and traits["op"] != initial.get("op"):
             initial.pop("sizes", None)
         sizes = {**initial.pop("sizes", {}), **traits.pop("sizes", {})}
@@ -393,12 +371,11 @@ class Roofline(Visualizer):
         op = initial.get("op", "matmul")
         super().__init__(**initial, sizes={**(default_sizes(op) if op in OPS else {}), **sizes})
         self.observe(self._refill, "op")
-        self.observe(self._follow, ["op", "sizes", "dtype", "fused", "device", "machine", "points"])
 
     @property
     def setting(self) -> dict[str, Any]:
         """What is put in."""
-        return {name: getattr(self, name) for name in ("op", "sizes", "dtype", "fused", "device", "machine")}
+        return {**super().setting, "sizes": self.sizes, "device": self.device, "machine": self.machine}
 
     @property
     def cost(self) -> Cost:
@@ -430,8 +407,7 @@ class Roofline(Visualizer):
 
     def _follow(self, change: Any = None) -> None:
         if set(self.sizes) == set(setup()["ops"][self.op]["fields"]):
-            self.words = self._describe()
-            self.picture = self._draw()
+            super()._follow(change)
 
     def _describe(self) -> str:
         return describe(self.setting, self.points)
@@ -468,18 +444,10 @@ def _point(name: str, values: Any) -> dict[str, Any]:
     return {"name": name, **numbers}
 
 
-def operations(number: float) -> str:
-    """FLOPs in the unit that suits them."""
-    for unit, name in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= unit:
-            return f"{significant(number / unit)} {name}FLOP"
-    return f"{significant(number)} FLOP"
-
-
 def _place(point: Mapping[str, Any], machine: Mapping[str, Any]) -> str:
     reached = point["flops"] / point["seconds"]
     intensity = point["flops"] / point["bytes"]
-    text = f"{point['name']} reached {operations(reached)}/s at {significant(intensity)} FLOP per byte"
+    text = f"{point['name']} reached {prefixed(reached, 'FLOP')}/s at {significant(intensity)} FLOP per byte"
     top = machine.get("flops", {}).get("fp32")
     if not top:
         return text
@@ -494,8 +462,8 @@ def describe(setting: Mapping[str, Any], points: Sequence[Mapping[str, Any]] = (
     kind = setup()["ops"][setting["op"]]
     how = "" if not kind["fusable"] else ", fused" if setting["fused"] else ", a kernel for each step"
     text = (
-        f"{_capital(kind['label'])} ({sizes}) in {setting['dtype']}{how}: {operations(of.flops)}, {amount(of.bytes)}, "
-        f"{significant(of.intensity)} FLOP per byte."
+        f"{_capital(kind['label'])} ({sizes}) in {setting['dtype']}{how}: {prefixed(of.flops, 'FLOP')}, "
+        f"{amount(of.bytes)}, {significant(of.intensity)} FLOP per byte."
     )
     for name, result in results(setting).items():
         label = every[name]["label"]
@@ -504,7 +472,7 @@ def describe(setting: Mapping[str, Any], points: Sequence[Mapping[str, Any]] = (
         else:
             text += (
                 f" {_capital(label)}: {result.bound}-bound (ridge at {significant(result.ridge)}), at most "
-                f"{operations(result.attainable)}/s, at least {duration(result.time)}."
+                f"{prefixed(result.attainable, 'FLOP')}/s, at least {duration(result.time)}."
             )
     text += f" On {every[setting['device']]['label']}: {advice(setting)}"
     if points:

@@ -6,21 +6,17 @@ They describe a ring of equal links and nothing else: no contention, no straggle
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import traitlets
-
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, named
 from torchbook.viz.units import amount, count, counted, duration, plain, significant
 
-_SETUP = Path(__file__).parent / "src" / "scaling" / "setup.json"
+setup = partial(contract, "scaling")
 
 BACKWARD_SHARE = 2 / 3  # of the compute time: a backward costs about twice its forward
 ADAMW_BYTES = 16  # per parameter: weight 4, gradient 4, two moments 8, all float32
@@ -159,12 +155,6 @@ class Results:
     fits: bool
 
 
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, links, rules and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
-
-
 def results(setting: Mapping[str, Any]) -> Results:
     """All results of a setting, a mapping with the traits of `ScalingCalculator` and their units."""
     gpus, compute = setting["gpus"], setting["compute_ms"] * 1e-3
@@ -204,21 +194,7 @@ class ScalingCalculator(Visualizer):
     kernel.
 
     Args:
-        preset: name of a ready state: "example", "both-directions", "overlapped", "ethernet", "small-model" or
-            "seven-billion"; other arguments change it.
         interconnect: name of a link that sets the bandwidth: "nvlink-a100", "nvlink-h100", "pcie4" or "ethernet-100g".
-        parameters: number of parameters of the model.
-        bytes_per_element: bytes of one element of a gradient as it travels; 4 is float32.
-        batch: samples per GPU and step.
-        gpus: number of GPUs, K.
-        compute_ms: milliseconds of forward and backward on one GPU.
-        bandwidth_gb: GB/s of a link in one direction; data sheets often give the sum of both.
-        latency_us: microseconds for a message to reach the next GPU; 0 leaves it out.
-        overlap: per cent of the backward during which gradients can already travel.
-        lr: learning rate that suits one GPU.
-        rule: "linear", "sqrt" or "none".
-        memory_gb: memory of one GPU in GB of 10**9 bytes.
-        link: name of the figure in links, unique on the page.
 
     Raises:
         ValueError: there is no such preset or link.
@@ -229,64 +205,21 @@ class ScalingCalculator(Visualizer):
         3.68
     """
 
-    _esm = module("scaling")
-
-    parameters = traitlets.Float(350e6, help="Number of parameters.").tag(sync=True)
-    bytes_per_element = traitlets.Int(4, help="Bytes of an element of a gradient.").tag(sync=True)
-    batch = traitlets.Int(32, help="Samples per GPU and step.").tag(sync=True)
-    gpus = traitlets.Int(4, help="Number of GPUs.").tag(sync=True)
-    compute_ms = traitlets.Float(80.0, help="Forward and backward of one GPU, milliseconds.").tag(sync=True)
-    bandwidth_gb = traitlets.Float(300.0, help="One direction of a link, GB/s.").tag(sync=True)
-    latency_us = traitlets.Float(0.0, help="Of one hop, microseconds.").tag(sync=True)
-    overlap = traitlets.Float(0.0, help="Per cent of the backward usable to hide communication.").tag(sync=True)
-    lr = traitlets.Float(1e-4, help="Learning rate of one GPU.").tag(sync=True)
-    rule = traitlets.Enum(("linear", "sqrt", "none"), "linear", help="How the learning rate is scaled.").tag(sync=True)
-    memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
-
-    def __init__(self, *, preset: str | None = None, interconnect: str | None = None, **traits: Any) -> None:
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            initial |= _named(setup()["presets"], preset, "preset")["set"]
+    def __init__(self, *, interconnect: str | None = None, **traits: Any) -> None:
         if interconnect is not None:
-            initial["bandwidth_gb"] = _named(setup()["links"], interconnect, "link")["each"]
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], "rule"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The numbers that are put in."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], "rule"]}
+            traits = {"bandwidth_gb": named(setup()["links"], interconnect, "link")["each"], **traits}
+        super().__init__(**traits)
 
     @property
     def results(self) -> Results:
         """What follows from them, in seconds and bytes."""
         return results(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"] or (of["whole"] and value != int(value)):
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
-
     def _describe(self) -> str:
         return describe(self.setting)
 
     def _draw(self) -> str:
         return _picture(self.setting, self.words)
-
-
-def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    entry = where.get(name.replace("_", "-"))
-    if entry is None:
-        raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return entry
 
 
 def describe(setting: Mapping[str, Any]) -> str:

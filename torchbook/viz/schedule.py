@@ -8,21 +8,19 @@ one rank.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 from torchbook.viz.units import plain, several, significant
 
-_SETUP = Path(__file__).parent / "src" / "schedule" / "setup.json"
+setup = partial(contract, "schedule")
 
 KINDS = ("gpipe", "1f1b", "interleaved")
 
@@ -48,12 +46,6 @@ class Op:
 
 
 # The order
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, kinds and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 def refusal(kind: str, stages: int, microbatches: int) -> str:
@@ -268,16 +260,7 @@ class PipelineSchedule(Visualizer):
     """A pipeline schedule as lanes over time: a lane for each rank, forwards and backwards with their micro-batches.
 
     Args:
-        kind: "gpipe", "1f1b" or "interleaved".
-        stages: number of ranks, p, 2 to 16.
-        microbatches: number of micro-batches, m, 1 to 32.
-        virtual: stages on each rank, v, 1 to 4; counts only when interleaved, where it is 2 unless given.
-        preset: name of a ready state: "one", "gpipe", "1f1b", "more", "interleaved" or "sending"; other arguments
-            change it.
-        backward: how many times as long as a forward a backward takes.
-        hop: time of sending from one rank to the next, in forwards.
         cursor: number of the moment at which the ranks are looked at.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         ops: the schedule, as `schedule` returns it.
@@ -291,78 +274,38 @@ class PipelineSchedule(Visualizer):
         [4, 3, 2, 1]
     """
 
-    _esm = module("schedule")
-
-    kind = traitlets.Enum(KINDS, "1f1b", help="Which schedule.").tag(sync=True)
-    stages = traitlets.Int(4, help="Ranks.").tag(sync=True)
-    microbatches = traitlets.Int(8, help="Micro-batches.").tag(sync=True)
-    virtual = traitlets.Int(1, help="Stages on each rank, when interleaved.").tag(sync=True)
-    backward = traitlets.Float(2.0, help="Backward over forward.").tag(sync=True)
-    hop = traitlets.Float(0.0, help="Sending over forward.").tag(sync=True)
     cursor = traitlets.Int(0, help="The moment that is looked at.").tag(sync=True)
     whole = traitlets.Bool(False, help="Fit the whole schedule into the width.").tag(sync=True)
 
     def __init__(self, kind: str | None = None, stages: int | None = None, microbatches: int | None = None,
                  virtual: int | None = None, *, preset: str | None = None, **traits: Any) -> None:  # fmt: skip
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            ready = setup()["presets"].get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial |= _start() | ready["set"]
-        named = {"kind": kind, "stages": stages, "microbatches": microbatches, "virtual": virtual}
-        initial |= {name: value for name, value in named.items() if value is not None}
-        if kind == "interleaved" and virtual is None and initial.get("virtual", 1) == 1:
-            initial["virtual"] = 2
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*_start(), "cursor"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The numbers that the reader changes."""
-        return {name: getattr(self, name) for name in _start()}
+        given = {"kind": kind, "stages": stages, "microbatches": microbatches, "virtual": virtual}
+        given = {name: value for name, value in given.items() if value is not None}
+        ready = {} if preset is None else preset_of(setup(), preset)
+        if kind == "interleaved" and {**ready, **given}.get("virtual", 1) == 1:
+            given.setdefault("virtual", 2)
+        super().__init__(**{**ready, **given, **traits})
 
     @property
     def ops(self) -> list[Op]:
         return drawn(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        self._possible({name: value})
-        return value
-
-    @traitlets.validate("kind")
-    def _check_kind(self, proposal: Any) -> Any:
-        self._possible({"kind": proposal["value"]})
-        return proposal["value"]
-
-    def _possible(self, change: dict[str, Any]) -> None:
-        now = {"kind": self.kind, "stages": self.stages, "microbatches": self.microbatches, **change}
+    @traitlets.validate("kind", "stages", "microbatches")
+    def _possible(self, proposal: Any) -> Any:
+        now = {**self.setting, proposal["trait"].name: proposal["value"]}
         if refused := refusal(now["kind"], now["stages"], now["microbatches"]):
             raise traitlets.TraitError(refused)
+        return proposal["value"]
 
     @traitlets.validate("cursor")
     def _check_cursor(self, proposal: Any) -> Any:
         return max(0, proposal["value"])
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.setting, self.cursor)
 
     def _draw(self) -> str:
         return _picture(self.setting, self.words)
-
-
-def _start() -> dict[str, Any]:
-    return {"kind": "1f1b", **{name: of["value"] for name, of in setup()["fields"].items()}}
 
 
 def drawn(setting: Mapping[str, Any]) -> list[Op]:

@@ -17,19 +17,17 @@ formulas of `torchbook.viz.memory`, rings by those of `torchbook.viz.scaling`. T
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from html import escape
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from torchbook.viz import memory
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, defaults, named
 from torchbook.viz.cluster import MIB, Simulation, groups_of, simulate
 from torchbook.viz.memory import ACTIVATION_BYTES, ROOM, SHAPE, STATE_BYTES, Model
 from torchbook.viz.scaling import hidden_time, ring_allreduce_time
@@ -40,7 +38,6 @@ __all__ = [
     "communication", "compute_flops", "estimate", "groups_of", "memory_per_gpu", "plan", "setting", "simulate",
 ]  # fmt: skip
 
-_SETUP = Path(__file__).parent / "src" / "strategy" / "setup.json"
 
 MANY = 128  # GPUs from which on it is asked whether data parallelism keeps them busy
 EXPOSED = 0.1  # of a step: more of it waiting for the network is too much
@@ -64,8 +61,7 @@ STRATEGIES = {
 @cache
 def setup() -> dict[str, Any]:
     """Fields, choices, cards and presets, which the page reads too; shape and sequence are those of MemoryBudget."""
-    data = json.loads(_SETUP.read_text(encoding="utf-8"))
-    shared = memory.setup()
+    data, shared = dict(contract("strategy")), memory.setup()
     data["fields"] = {**{name: shared["fields"][name] for name in data["shared"]}, **data["fields"]}
     data["choices"] = {**{name: shared["choices"][name] for name in data["picks"]}, **data["choices"]}
     data["models"] = {name: shared["models"][name] for name in data["models"]}
@@ -210,7 +206,7 @@ def setting(model: str | Model = "8b", **choices: Any) -> dict[str, Any]:
     Raises:
         ValueError: there is no such model or trait.
     """
-    fields = {name: of["value"] for name, of in {**setup()["fields"], **setup()["choices"]}.items()}
+    fields = defaults(setup())
     for name in choices:
         if name not in fields:
             raise ValueError(f"there is no setting {name!r}; there are {', '.join(fields)}")
@@ -639,27 +635,9 @@ class StrategyTool(Visualizer):
     time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
 
     Args:
-        preset: name of a ready state: "gpt2", "1b", "8b", "long", "70b", "wide" or "405b"; other arguments change it.
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
         card: name of a GPU that sets memory, link and peak: "h200", "h100", "a100" or "rtx4090".
-        layers, hidden, heads, kv_heads, ffn, vocab, positions, family, tied: the shape, as in `MemoryBudget`.
-        seq: tokens of a sequence.
-        batch: sequences of a micro-batch, on one replica.
-        global_batch: sequences of a step, on all replicas; micro-batches are accumulated until it is reached.
-        precision: "fp32", "mixed" (float32 weights and states; DDP under bf16 autocast, `fully_shard` with
-            `MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)`) or "bf16".
-        optimizer: "adamw", "adamw8", "momentum" or "sgd".
-        flash: attention is one fused kernel.
-        checkpoint: blocks are checkpointed.
-        gpus_per_node, nodes: the cluster.
-        memory_gb: memory of a GPU in GB of 10**9 bytes.
-        intra_gb: GB/s of a GPU's link inside its node, one direction.
-        inter_gb: GB/s of a GPU's share of the network between nodes, one direction.
-        latency_us: microseconds of a round between nodes.
-        tflops: peak of a GPU at this precision, TFLOP/s.
-        utilisation: per cent of it that is reached while it computes.
         show: name of the candidate whose parts are shown; empty for the one that the tree ends at.
-        link: name of the figure in links, unique on the page.
 
     Raises:
         ValueError: there is no such preset, model or card.
@@ -670,83 +648,24 @@ class StrategyTool(Visualizer):
         'fsdp'
     """
 
-    _esm = module("strategy")
-
-    layers = traitlets.Int(32, help="Number of blocks.").tag(sync=True)
-    hidden = traitlets.Int(4096, help="Width of the residual stream.").tag(sync=True)
-    heads = traitlets.Int(32, help="Heads of queries.").tag(sync=True)
-    kv_heads = traitlets.Int(8, help="Heads of keys and values.").tag(sync=True)
-    ffn = traitlets.Int(14336, help="Inner width of the MLP.").tag(sync=True)
-    vocab = traitlets.Int(128256, help="Number of tokens.").tag(sync=True)
-    positions = traitlets.Int(0, help="Learned positions.").tag(sync=True)
-    family = traitlets.Enum(("gpt", "llama"), "llama", help="Kind of block.").tag(sync=True)
-    tied = traitlets.Bool(False, help="The head shares the embedding's weights.").tag(sync=True)
-    seq = traitlets.Int(2048, help="Tokens of a sequence.").tag(sync=True)
-    batch = traitlets.Int(1, help="Sequences of a micro-batch.").tag(sync=True)
-    global_batch = traitlets.Int(64, help="Sequences of a step.").tag(sync=True)
-    precision = traitlets.Enum(("fp32", "mixed", "bf16"), "mixed", help="Of weights and computing.").tag(sync=True)
-    optimizer = traitlets.Enum(("adamw", "adamw8", "momentum", "sgd"), "adamw", help="Whose states.").tag(sync=True)
-    flash = traitlets.Bool(True, help="Attention is one fused kernel.").tag(sync=True)
-    checkpoint = traitlets.Bool(False, help="Blocks are checkpointed.").tag(sync=True)
-    gpus_per_node = traitlets.Int(8, help="GPUs in a node.").tag(sync=True)
-    nodes = traitlets.Int(1, help="Number of nodes.").tag(sync=True)
-    memory_gb = traitlets.Float(80.0, help="Memory of one GPU, GB.").tag(sync=True)
-    intra_gb = traitlets.Float(450.0, help="Link inside a node, one direction, GB/s.").tag(sync=True)
-    inter_gb = traitlets.Float(50.0, help="Link between nodes for one GPU, one direction, GB/s.").tag(sync=True)
-    latency_us = traitlets.Float(5.0, help="Of a round between nodes, microseconds.").tag(sync=True)
-    tflops = traitlets.Float(989.0, help="Peak of a GPU, TFLOP/s.").tag(sync=True)
-    utilisation = traitlets.Float(50.0, help="Per cent of it reached while computing.").tag(sync=True)
+    contract = setup()
     show = traitlets.Enum(("", *STRATEGIES), "", help="The candidate that is shown in detail.").tag(sync=True)
 
-    def __init__(
-        self, *, preset: str | None = None, model: str | None = None, card: str | None = None, **traits: Any
-    ) -> None:
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            of = _named(setup()["presets"], preset, "preset")
-            initial |= {**_named(setup()["models"], of["model"], "model")["shape"], **of["set"]}
-        if model is not None:
-            initial |= _named(setup()["models"], model, "model")["shape"]
-        if card is not None:
-            initial |= _named(setup()["cards"], card, "card")["set"]
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], *setup()["choices"], "show"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The numbers and choices that are put in."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], *setup()["choices"]]}
+    def __init__(self, *, model: str | None = None, card: str | None = None, **traits: Any) -> None:
+        shape = {} if model is None else named(setup()["models"], model, "model")["shape"]
+        of = {} if card is None else named(setup()["cards"], card, "card")["set"]
+        super().__init__(**{**shape, **of, **traits})
 
     @property
     def plan(self) -> Plan:
         """The walk through the tree and every candidate."""
         return plan(self.setting)
 
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            kind = "a whole number" if of["whole"] else "a number"
-            raise traitlets.TraitError(f"{name} must be {kind} from {of['low']:g} to {of['high']:g}, not {value!r}")
-        return value
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
-
     def _describe(self) -> str:
         return describe(self.setting, self.show)
 
     def _draw(self) -> str:
         return _picture(self.setting, self.words)
-
-
-def _named(where: Mapping[str, Any], name: str, what: str) -> dict[str, Any]:
-    entry = where.get(name.replace("_", "-"))
-    if entry is None:
-        raise ValueError(f"no {what} is called {name!r}; there are {', '.join(where)}")
-    return entry
 
 
 def describe(config: Mapping[str, Any], show: str = "") -> str:

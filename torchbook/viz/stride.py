@@ -7,19 +7,20 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract, preset_of
 from torchbook.viz.units import counted
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+setup = partial(contract, "stride")
 
 Index = tuple[int, ...]
 Op = dict[str, Any]  # {"name": "transpose", "args": {"dim0": 0, "dim1": 1}}
@@ -27,7 +28,6 @@ Op = dict[str, Any]  # {"name": "transpose", "args": {"dim0": 0, "dim1": 1}}
 LIMIT = 512  # elements that can be drawn
 RANK = 4
 DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
-_PRESETS = Path(__file__).parent / "src" / "stride" / "presets.json"
 
 
 def _write(x: Tensor, index: Sequence[int], value: float) -> Tensor:
@@ -78,12 +78,6 @@ _TORCH: dict[str, Callable[..., Tensor]] = {
     "write": _write,
 }
 _LISTS = {"dims", "shape"}  # a lone parameter of this name also takes its numbers one by one, as torch does
-
-
-@cache
-def presets() -> dict[str, dict[str, Any]]:
-    """The states that have a name."""
-    return json.loads(_PRESETS.read_text(encoding="utf-8"))
 
 
 def operation(spec: Op | Sequence[Any] | str) -> Op:
@@ -191,16 +185,11 @@ class StrideExplorer(Visualizer):
             of tensors there are "slice" (dim, start, stop, step), "index", "channels_last" and "write" (index, value).
         dtype: name of the element type, e.g. "float32".
         attempt: an operation that torch refuses, shown with torch's message.
-        preset: name of a ready state instead of the above: "row-major", "transpose", "broadcast", "sliding-window",
-            "diagonal", "channels-last" or "view-fails".
         selected: index of the element whose place in memory is worked out; one is chosen when not given.
-        link: name of the figure in links, unique on the page.
 
     All traits can be watched with `observe`. `ops`, `selected`, `shape`, `dtype` and `attempt` may also be set; `size`,
     `stride`, `offset`, `contiguous`, `shares` and `error` follow from them and are read-only.
     """
-
-    _esm = module("stride")
 
     shape = traitlets.List(traitlets.Int(min=0), help="Shape of the first tensor.").tag(sync=True)
     dtype = traitlets.Enum(DTYPES, "float32", help="Element type.").tag(sync=True)
@@ -230,19 +219,13 @@ class StrideExplorer(Visualizer):
         **traits: Any,
     ) -> None:
         if preset is not None:
-            ready = presets().get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(presets())}")
+            ready = preset_of(setup(), preset)
             shape, ops, attempt = ready["shape"], ready["ops"], ready.get("attempt")
         super().__init__(shape=list(shape), ops=list(ops), dtype=dtype, attempt=attempt, **traits)
-        self._renew()
         if attempt is not None and not self.error:
             raise ValueError(f"torch does not refuse {attempt!r} here; put it in `ops`")
         if selected is not None:
             self.selected = list(selected)
-        self.words = self._describe()
-        self.picture = self._draw()
-        self.observe(self._renew, ["shape", "dtype", "ops", "attempt", "selected"])
 
     def _see(self) -> _Seen | None:
         """What torch makes of the program; None where torch is not installed."""
@@ -276,22 +259,19 @@ class StrideExplorer(Visualizer):
             raise IndexError(f"no element {at} in a tensor of shape {seen.size}")
         return at
 
-    def _renew(self, _change: Any = None) -> None:
+    def _follow(self, change: Any = None) -> None:
         """Lets everything that follows from the program follow."""
-        seen = self._see()
-        if seen is None:
-            return
-        with self.hold_trait_notifications():
-            for name in ("size", "stride"):
-                self.set_trait(name, list(getattr(seen, name)))
-            for name in ("offset", "contiguous", "shares", "error"):
-                self.set_trait(name, getattr(seen, name))
-            if self.attempt is not None and not seen.error:
-                self.attempt = None
-            if self.selected is None or not seen.has(self.selected):
-                self.set_trait("selected", [min(1, n - 1) for n in seen.size] if math.prod(seen.size) else None)
-        self.words = self._describe()
-        self.picture = self._draw()
+        if seen := self._see():
+            with self.hold_trait_notifications():
+                for name in ("size", "stride"):
+                    self.set_trait(name, list(getattr(seen, name)))
+                for name in ("offset", "contiguous", "shares", "error"):
+                    self.set_trait(name, getattr(seen, name))
+                if self.attempt is not None and not seen.error:
+                    self.attempt = None
+                if self.selected is None or not seen.has(self.selected):
+                    self.set_trait("selected", [min(1, n - 1) for n in seen.size] if math.prod(seen.size) else None)
+        super()._follow(change)
 
     def _origin(self) -> str:
         data = f"torch.arange({math.prod(self.shape)}, dtype=torch.{self.dtype})"

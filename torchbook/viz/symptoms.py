@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from functools import cache
+from functools import cache, partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, contract
 
-_SETUP = Path(__file__).parent / "src" / "symptoms" / "setup.json"
+setup = partial(contract, "symptoms")
+
 _WORD = re.compile(r"[a-z0-9_]+")
 _WEIGHTS = {"symptom": 3, "words": 3, "first": 1, "tells": 1, "code": 1}
 _MESSAGE = 20  # a known message weighs more than any words
 
 Symptom = dict[str, Any]
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Kinds, words that say nothing, and symptoms, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 @cache
@@ -95,7 +88,6 @@ class SymptomFinder(Visualizer):
         query: words, or a pasted error.
         kind: which symptoms; one of `torchbook.viz.symptoms.setup()["kinds"]`, or empty for all.
         chosen: key of the symptom that is open; empty for none.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         found: the symptoms that match, the best first.
@@ -108,23 +100,13 @@ class SymptomFinder(Visualizer):
         'nan'
     """
 
-    _esm = module("symptoms")
-
     query = traitlets.Unicode("", help="What is searched for.").tag(sync=True)
     kind = traitlets.Enum(("", *setup()["kinds"]), "", help="Which symptoms.").tag(sync=True)
     chosen = traitlets.Enum(("", *_by_key()), "", help="The symptom that is open.").tag(sync=True)
 
-    def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits)
-        self.observe(self._follow, ["query", "kind", "chosen"])
-
     @property
     def found(self) -> list[Symptom]:
         return [_by_key()[key] for key in search(self.query, self.kind)]
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.query, self.kind, self.chosen)

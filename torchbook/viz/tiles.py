@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import traitlets
-
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, Whole, contract
 from torchbook.viz.units import amount
 
-_SETUP = Path(__file__).parent / "src" / "tiles" / "setup.json"
+setup = partial(contract, "tiles")
 
 BYTES = 4  # of an element, float32
 
 Matrix = list[list[float]]
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Fields with their ranges, and presets, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 def numbers(seed: int, rows: int, columns: int, skip: int = 0) -> Matrix:
@@ -329,23 +319,8 @@ class TileExplorer(Visualizer):
     a small real example. On the plain page the same figure works without a kernel.
 
     Args:
-        preset: name of a ready state: "matmul", "no-reuse", "ragged", "row-order", "grouped", "attention", "causal" or
-            "large"; other arguments change it.
-        kind: "matmul" or "attention".
-        m, n, k: sizes of the product, (m, k) @ (k, n).
-        block_m, block_n, block_k: sizes of its tiles.
-        order: "row", or "grouped" by `group` rows of tiles.
-        group: rows of tiles in a group.
-        cache: how many tiles the cache holds; programs run one after the other.
-        tokens: queries, and keys.
-        head_dim: size of a head.
-        block_q, block_kv: queries, and keys, of a tile.
-        causal: whether a query sees no later key.
-        gain: Q is multiplied by it.
-        seed: of the numbers in A and B, or in Q, K and V.
         step: the step that is shown, from 0.
         row: the row of the tile whose numbers are written out.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         state: a `Product` or an `Online`: the numbers of the step.
@@ -359,71 +334,13 @@ class TileExplorer(Visualizer):
         2
     """
 
-    _esm = module("tiles")
-
-    kind = traitlets.Enum(("matmul", "attention"), "matmul", help="What is computed.").tag(sync=True)
-    m = traitlets.Int(8, help="Rows of A.").tag(sync=True)
-    n = traitlets.Int(8, help="Columns of B.").tag(sync=True)
-    k = traitlets.Int(8, help="Columns of A, rows of B.").tag(sync=True)
-    block_m = traitlets.Int(4, help="Rows of a tile of C.").tag(sync=True)
-    block_n = traitlets.Int(4, help="Columns of a tile of C.").tag(sync=True)
-    block_k = traitlets.Int(4, help="Depth of a step.").tag(sync=True)
-    order = traitlets.Enum(("row", "grouped"), "row", help="Order of the programs.").tag(sync=True)
-    group = traitlets.Int(3, help="Rows of tiles in a group.").tag(sync=True)
-    cache = traitlets.Int(0, help="Tiles that the cache holds.").tag(sync=True)
-    tokens = traitlets.Int(8, help="Queries, and keys.").tag(sync=True)
-    head_dim = traitlets.Int(4, help="Size of a head.").tag(sync=True)
-    block_q = traitlets.Int(4, help="Queries of a tile.").tag(sync=True)
-    block_kv = traitlets.Int(4, help="Keys of a tile.").tag(sync=True)
-    causal = traitlets.Bool(False, help="Whether a query sees no later key.").tag(sync=True)
-    gain = traitlets.Float(1.0, help="What Q is multiplied by.").tag(sync=True)
-    seed = traitlets.Int(0, help="Of the numbers.").tag(sync=True)
-    step = traitlets.Int(0, help="The step that is shown.").tag(sync=True)
-    row = traitlets.Int(0, help="The row of the tile that is written out.").tag(sync=True)
-
-    def __init__(self, *, preset: str | None = None, **traits: Any) -> None:
-        initial: dict[str, Any] = {}
-        if preset is not None:
-            ready = setup()["presets"].get(preset.replace("_", "-"))
-            if ready is None:
-                raise ValueError(f"no preset is called {preset!r}; there are {', '.join(setup()['presets'])}")
-            initial |= ready["set"]
-        super().__init__(**{**initial, **traits})
-        self.observe(self._follow, [*setup()["fields"], "kind", "order", "causal", "gain", "step", "row"])
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """What is computed, and how."""
-        return {name: getattr(self, name) for name in [*setup()["fields"], "kind", "order", "causal", "gain"]}
+    step = Whole(0, low=0, help="The step that is shown.").tag(sync=True)
+    row = Whole(0, low=0, help="The row of the tile that is written out.").tag(sync=True)
 
     @property
     def state(self) -> Product | Online:
         step = min(self.step, steps(self.setting) - 1)
         return product(self.setting, step) if self.kind == "matmul" else online(self.setting, step)
-
-    @traitlets.validate(*setup()["fields"])
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        of = setup()["fields"][name]
-        if not of["low"] <= value <= of["high"]:
-            raise traitlets.TraitError(f"{name} must be a whole number from {of['low']} to {of['high']}, not {value!r}")
-        return value
-
-    @traitlets.validate("step", "row")
-    def _not_negative(self, proposal: Any) -> Any:
-        if proposal["value"] < 0:
-            raise traitlets.TraitError(f"{proposal['trait'].name} must not be negative")
-        return proposal["value"]
-
-    @traitlets.validate("gain")
-    def _gain(self, proposal: Any) -> Any:
-        if not 0.01 <= proposal["value"] <= 1000:
-            raise traitlets.TraitError(f"gain must be a number from 0.01 to 1000, not {proposal['value']!r}")
-        return proposal["value"]
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.setting, self.step, self.row)

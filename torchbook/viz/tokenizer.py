@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import base64
-import json
 import struct
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer, Whole, contract, preset_of
 from torchbook.viz.units import counted, two
 
-_SETUP = Path(__file__).parent / "src" / "tokenizer" / "setup.json"
+setup = partial(contract, "tokenizer")
 
 PRETOKENIZERS = ("gpt2", "none")
 MOST_MERGES = 4096
@@ -27,12 +25,6 @@ _SPACES = frozenset(map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x20
                               0x205F, 0x3000]))  # fmt: skip
 _ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 _TOLD = 40  # tokens that the words name
-
-
-@cache
-def setup() -> dict[str, Any]:
-    """Presets and the longest text, which the page reads too."""
-    return json.loads(_SETUP.read_text(encoding="utf-8"))
 
 
 # Byte-level BPE
@@ -319,7 +311,6 @@ class TokenizerExplorer(Visualizer):
         specials: texts that are one token wherever they stand, "<|endoftext|>" for instance.
         step: merges that are applied, piece after piece; -1 is all.
         token: the token that is chosen, from 0.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         vocabulary: the bytes of each id, and the merges by id.
@@ -334,20 +325,19 @@ class TokenizerExplorer(Visualizer):
         [257, 32, 256, 110]
     """
 
-    _esm = module("tokenizer")
-
     pairs = traitlets.Unicode(help="The ids that each merge joins, 16 bits each, little-endian, base64.").tag(sync=True)
     specials = traitlets.List(traitlets.Unicode(), help="Special tokens.").tag(sync=True)
     text = traitlets.Unicode(help="What is tokenised.").tag(sync=True)
     pretokenizer = traitlets.Enum(PRETOKENIZERS, "gpt2", help="What cuts the text into pieces.").tag(sync=True)
     step = traitlets.Int(-1, help="Merges that are applied; -1 is all.").tag(sync=True)
-    token = traitlets.Int(0, help="The token that is chosen.").tag(sync=True)
+    token = Whole(0, low=0, help="The token that is chosen.").tag(sync=True)
 
     def __init__(
         self,
         merges: Sequence[tuple[bytes, bytes]],
-        text: str = "To be, or not to be, that is the question.",
+        text: str | None = None,
         *,
+        preset: str = "english",
         pretokenizer: str = "gpt2",
         specials: Sequence[str] = (),
         **traits: Any,
@@ -357,11 +347,10 @@ class TokenizerExplorer(Visualizer):
         super().__init__(
             pairs=base64.b64encode(packed).decode(),
             specials=list(specials),
-            text=text,
+            text=preset_of(setup(), preset)["text"] if text is None else text,
             pretokenizer=pretokenizer,
             **traits,
         )
-        self.observe(self._follow, ["text", "pretokenizer", "step", "token"])
 
     @property
     def ids(self) -> list[int]:
@@ -384,16 +373,6 @@ class TokenizerExplorer(Visualizer):
         if proposal["value"] < -1:
             raise traitlets.TraitError("step must be -1, which is the end, or a number of merges")
         return proposal["value"]
-
-    @traitlets.validate("token")
-    def _not_negative(self, proposal: Any) -> Any:
-        if proposal["value"] < 0:
-            raise traitlets.TraitError("token must not be negative")
-        return proposal["value"]
-
-    def _follow(self, change: Any = None) -> None:
-        self.words = self._describe()
-        self.picture = self._draw()
 
     def _describe(self) -> str:
         return describe(self.vocabulary, self.text, self.pretokenizer, self.step, self.token)

@@ -12,7 +12,7 @@ from typing import Any
 
 import traitlets
 
-from torchbook.viz.base import Visualizer, module
+from torchbook.viz.base import Visualizer
 from torchbook.viz.units import counted
 
 LIMIT = 3000  # events that are drawn; the state travels in the page and in the notebook
@@ -87,7 +87,6 @@ class TraceExplorer(Visualizer):
             left out below their parent; the words say how many, and the table counts all of them.
         view: name of a ready view to start from: "whole", "step", "data", "forward", "backward", "optimizer", "gap" or
             "top", as far as the profile has them.
-        link: name of the figure in links, unique on the page.
 
     Attributes:
         table: a dict for each operator: name, where ("CPU" or "GPU"), calls, self_us, total_us, gpu_us.
@@ -102,8 +101,7 @@ class TraceExplorer(Visualizer):
         >>> TraceExplorer(prof)
     """
 
-    _esm = module("trace")
-
+    _speaks = False  # what is seen is said by the page alone
     trace = traitlets.Dict(help="Lanes, events and table of the profile; times in tenths of a microsecond.").tag(
         sync=True
     )

@@ -58,14 +58,22 @@ def amount(number: float) -> str:
     return f"{significant(number)} B"
 
 
+def prefixed(number: float, unit: str = "") -> str:
+    """A number with three digits and a prefix: "12.3 GFLOP", "33.1 k"."""
+    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{significant(number / size)} {prefix}{unit}"
+    return f"{significant(number)} {unit}".strip()
+
+
 def two(x: float) -> str:
     """Two decimals, rounded as JavaScript does."""
     return str(Decimal(x).quantize(Decimal("0.01"), ROUND_HALF_UP))
 
 
 def several(words: Sequence[str]) -> str:
-    """Words in a row: "3, 3 and 2"."""
-    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]
+    """Words in a row: "3, 3 and 2"; nothing where there are none."""
+    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def plural(number: int) -> str:

@@ -18,7 +18,6 @@ const ASK = {
   mismatch: model.mismatch,
   words: ([setting, step, at]) => words.describe(setting, step, at),
   script: ([setting, step, at]) => words.script(setting, step, at),
-  problem: ([name, value]) => model.problem(name, value),
   state: model.isState,
   preset: model.presetOf,
   other: model.otherRequests,

@@ -22,6 +22,11 @@ const ASK = {
     const now = bpe.moment(bpe.cut(text, known, pretokenizer), step);
     return [now.done, now.total, now.parts, now.last ?? null, now.next ?? null];
   },
+  tree: ([text, merges]) => {
+    const [piece] = bpe.cut(text, known, "none");
+    const { all, roots } = bpe.tree(bpe.partsOf(piece, 0), piece.merges.slice(0, merges));
+    return [all.map(({ id, from, size, level, parts }) => [id, from, size, level, parts.map((one) => all.indexOf(one))]), roots.map(({ id }) => id)];
+  },
   shown: bpeWords.shown,
   tokenizer_words: ([text, pretokenizer, step, token]) => bpeWords.describe(known, { text, pretokenizer, step, token }),
   tokenizer_script: ([text, pretokenizer]) => bpeWords.script(known, { text, pretokenizer }),

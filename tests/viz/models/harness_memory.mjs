@@ -10,12 +10,13 @@ const [model, words] = await Promise.all(["memory/model.js", "memory/words.js"].
 const ASK = {
   results: model.results,
   changes: (setting) => [model.changes(setting), model.firstChange(setting)],
+  remedies: () => model.REMEDIES,
+  taken: (setting) => Object.fromEntries(Object.entries(model.REMEDIES).map(([name, one]) => [name, model.taken(setting, one)])),
   words: words.describe,
   script: words.script,
   values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula])),
-  problem: ([name, value]) => model.problem(name, value ?? NaN),
-  preset: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null],
-  start: (name) => model.settingOf(name),
+  preset: (setting) => [model.CONTRACT.presetOf(setting) ?? null, model.modelOf(setting) ?? null],
+  start: (name) => model.CONTRACT.settingOf(name),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -16,7 +16,6 @@ const ASK = {
   costs: ring.costs,
   ring_words: ([setting, vectors, step]) => ringWords.describe(setting, vectors, step),
   ring_script: ringWords.script,
-  ring_problem: ([name, value]) => ring.problem(name, value),
   ring_state: ring.isState,
   schedule: (setting) => plan.schedule(setting).map((op) => [op.rank, op.stage, op.microbatch, op.kind, op.start, op.end]),
   counts: (setting) => {
@@ -28,7 +27,6 @@ const ASK = {
   refusal: ([kind, stages, microbatches]) => plan.refusal(kind, stages, microbatches),
   plan_words: ([setting, cursor]) => planWords.describe(setting, cursor),
   plan_script: planWords.script,
-  plan_problem: ([name, value]) => plan.problem(name, value),
   plan_state: plan.isState,
   plan_preset: plan.presetOf,
 };

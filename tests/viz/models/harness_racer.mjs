@@ -2,21 +2,10 @@
 // One JSON line in: {ask, of: [cases]}; one JSON line out.
 // Usage: node harness_racer.mjs path/to/torchbook/viz/src
 
-import { register } from "node:module";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
+import { load } from "./modules.mjs";
 
-// As esbuild does, a JSON file is a module.
-const loader = `
-import { readFile } from "node:fs/promises";
-export async function load(url, context, next) {
-  if (!url.endsWith(".json")) return next(url, context);
-  return { format: "module", shortCircuit: true, source: "export default " + (await readFile(new URL(url), "utf8")) };
-}`;
-register(`data:text/javascript,${encodeURIComponent(loader)}`);
-
-const part = (name) => import(pathToFileURL(`${process.argv[2]}/racer/${name}.js`).href);
-const [model, state, words, contour] = await Promise.all(["model", "state", "words", "contour"].map(part));
+const [model, state, words, contour, setup] = await Promise.all(["model.js", "state.js", "words.js", "contour.js", "setup.json"].map((name) => load(`${process.argv[2]}/racer/${name}`)));
 
 /** A state with the way of each racer, as `session().now()` has it. */
 function now(given) {
@@ -42,7 +31,7 @@ const ASK = {
   words: (given) => words.describe(now(given)),
   scripts: (given) => words.script(given),
   valid: (given) => state.isState(given),
-  presets: (name) => state.full(state.presets[name]),
+  presets: (name) => state.full(setup.presets[name].set),
   contours: ({ surface, level }) => contour.segments(contour.heights(model.SURFACES[surface]), level),
 };
 

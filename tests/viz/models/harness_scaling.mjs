@@ -1,11 +1,11 @@
-// Runs torchbook/viz/src/scaling/{model,text,words}.js for tests/viz/models/test_scaling.py.
+// Runs torchbook/viz/src/scaling/{model,words}.js and core/units.js for tests/viz/models/test_scaling.py.
 // One JSON line in: {ask, of: [settings or texts]}; one JSON line out.
 // Usage: node harness_scaling.mjs path/to/torchbook/viz/src
 
 import { createInterface } from "node:readline";
 import { load } from "./modules.mjs";
 
-const [model, text, words] = await Promise.all(["scaling/model.js", "scaling/text.js", "scaling/words.js"].map((path) => load(`${process.argv[2]}/${path}`)));
+const [model, text, words] = await Promise.all(["scaling/model.js", "core/units.js", "scaling/words.js"].map((path) => load(`${process.argv[2]}/${path}`)));
 
 const ASK = {
   results: model.results,
@@ -15,9 +15,8 @@ const ASK = {
   values: (setting) => words.rows(setting).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula])),
   read: (typed) => String(text.read(typed)),
   typed: ([name, value]) => [text.typed(name, value), text.read(text.typed(name, value))],
-  problem: ([name, value]) => model.problem(name, value ?? NaN),
   numbers: (x) => [text.significant(x), text.plain(x), text.count(Math.round(x)), text.duration(x), text.amount(x)],
-  preset: model.presetOf,
+  preset: model.CONTRACT.presetOf,
   claims: () => words.CLAIMS,
 };
 

@@ -12,8 +12,8 @@ const ASK = {
   words: ([setting, show]) => words.describe(setting, show),
   script: ([setting, name]) => words.script(setting, model.candidates(setting)[name]),
   rows: (setting) => Object.values(model.candidates(setting)).map((one) => words.rows(setting, one).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula]))),
-  problem: ([name, value]) => model.problem(name, value ?? NaN),
   names: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null, model.cardOf(setting) ?? null, model.wireOf(setting) ?? null],
+  part: ([rank, layout]) => model.partOf(rank, model.layoutOf(layout)),
   start: (name) => model.settingOf(name),
 };
 

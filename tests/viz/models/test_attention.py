@@ -16,6 +16,7 @@ from torchbook.viz import AttentionExplorer
 from torchbook.viz import attention as of
 
 from ..asking import Ask
+from ..samples import Look, Sample, Traits, clicking
 
 HARNESS = "language"
 PRESETS = sorted(of.setup()["presets"])
@@ -245,3 +246,37 @@ def test_four_layers_of_four_heads_are_small() -> None:
     assert len(explorer(torch.randn(4, 4, 48, 48).softmax(-1)).packed) < 50_000
     tall = torch.ones(48, 48).tril()
     assert len(explorer((tall / tall.sum(-1, keepdim=True)).expand(6, 6, -1, -1)).packed) < 60_000
+
+
+# The figure among all figures
+
+
+TEXT = "To be or\nnot to be, that"
+
+
+def attention_explorer(layers: int = 3, heads: int = 4, causal: bool = True, **traits: Any) -> AttentionExplorer:
+    """Weights at random, of several layers and heads."""
+    size = len(TEXT)
+    scores = 2 * torch.randn(layers, heads, size, size, generator=torch.Generator().manual_seed(3))
+    if causal:
+        scores.masked_fill_(~torch.ones(size, size).tril().bool(), -torch.inf)
+    return AttentionExplorer(list(TEXT), scores.softmax(-1), **traits)
+
+
+def attention_presets() -> dict[str, Traits]:
+    """The head to which each preset leads."""
+    rows = attention_explorer().rows
+    heads = {name: divmod(of.find(rows, name), 4) for name in of.setup()["presets"]}
+    return {name: {"layer": layer, "head": head, "query": 5} for name, (layer, head) in heads.items()}
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=attention_explorer,
+        act=clicking(".at-token", 2), acted={"query": 2},
+        presets=attention_presets(), other={"layer": 1, "head": 1, "query": 5},
+        linked={"layer": 2, "head": 1, "query": 4}, broken=("=eyJsYXllciI6OX0",),  # layer 9
+        looks=(Look({"query": 4}), Look({"heads": 12, "query": 4})), plain=({"layer": 1},),
+        targets="button, input, select",
+    )  # fmt: skip

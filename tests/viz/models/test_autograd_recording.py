@@ -6,12 +6,15 @@ import json
 import os
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 import torch
 
 from torchbook.viz import AutogradExplorer, recording
+
+from ..samples import Look, Sample, pressing
 
 DEEP, QUICK = 60, 15
 SEED = int(os.environ.get("TORCHBOOK_VIZ_SEED", "20261121"))
@@ -375,3 +378,47 @@ def test_state_of_sixty_nodes_is_small() -> None:
 def test_what_cannot_be_explored_is_said(loss: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         AutogradExplorer(loss)
+
+
+# The figure among all figures
+
+
+@cache
+def graph_of_a_loss() -> tuple[Callable[[], Any], dict[str, torch.Tensor]]:
+    """loss = sum(exp(w x) x), with the intermediate h = exp(w x)."""
+    w, x = torch.tensor([1.0, 0.5], requires_grad=True), torch.tensor([2.0, 3.0], requires_grad=True)
+
+    def build() -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        h = (w * x).exp()
+        return (h * x).sum(), {"h": h}
+
+    return build, {"w": w, "x": x}
+
+
+def autograd_explorer(**traits: Any) -> AutogradExplorer:
+    """The graph of a small loss."""
+    build, params = graph_of_a_loss()
+    return AutogradExplorer(build, params=params, **traits)
+
+
+def node_of(name: str) -> int:
+    """The number of a node of that graph, by its label or its operation."""
+    nodes = autograd_explorer().graphs[0]["nodes"]
+    return next(number for number, node in enumerate(nodes) if name in (node["label"], node["name"]))
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=autograd_explorer,
+        act=pressing("Step forward"), acted="Step 8 of 11. Backward, 4 of 6",
+        presets={name: {"scenario": name} for name in ("no_grad", "second", "again")}, presets_of_python=False,
+        says_what_python_says=False, pictured_in_words=False,
+        linked={"scenario": "retain_grad", "step": 5}, widths=(1280, 800, 360),
+        looks=(
+            Look({"step": 8, "selected": 3}),
+            Look({"scenario": "in_place", "target": node_of("h"), "step": 99}),
+            Look({"scenario": "detach", "target": node_of("h"), "step": 5}),
+        ),
+        targets="button, select",
+    )  # fmt: skip

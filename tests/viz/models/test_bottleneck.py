@@ -6,6 +6,7 @@ import dataclasses
 import random
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ from torchbook.viz.pipeline import setup as pipeline_setup
 from torchbook.viz.pipeline import steady, terms
 
 from ..asking import Ask
+from ..samples import Look, Sample, fill
 
 HARNESS = "pipeline"
 PRESETS = sorted(of.setup()["presets"])
@@ -156,7 +158,7 @@ def test_mistakes_are_named() -> None:
         of.diagnose(1, 1, 1, cpu="hot")
     with pytest.raises(ValueError, match="no preset is called 'x'"):
         BottleneckTool(preset="x")
-    with pytest.raises(traitlets.TraitError, match="utilisation must be from 0 to 100, not 120"):
+    with pytest.raises(traitlets.TraitError, match="utilisation must be a number from 0 to 100, not 120"):
         BottleneckTool(utilisation=120.0)
 
 
@@ -175,17 +177,6 @@ def test_page_says_what_python_says(ask: Ask) -> None:
     every = measurements(1000) + [BottleneckTool(preset=name).setting for name in PRESETS]
     for measurement, page in zip(every, ask("neck_words", every), strict=True):
         assert page == of.describe(measurement)
-
-
-def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
-    for name, field in of.setup()["fields"].items():
-        values = [field["low"], field["high"], field["low"] - 1, field["high"] * 2, None]
-        for value, problem in zip(values, ask("neck_problem", [[name, value] for value in values]), strict=True):
-            try:
-                BottleneckTool(**{name: value if value is None else int(value) if name == "workers" else float(value)})
-                assert problem == ""
-            except traitlets.TraitError:
-                assert problem != ""
 
 
 # Real measurements
@@ -245,3 +236,55 @@ def test_words_and_picture_follow() -> None:
     w.loader_ms = 5.0
     assert w.words.startswith("The step sets the pace")
     assert "The step sets the pace" in w.picture
+
+
+# The lanes
+
+
+def test_lanes_take_the_times_that_were_measured(ask: Ask) -> None:
+    every = measurements(400)
+    for measurement, page in zip(every, ask("neck_lanes", every), strict=True):
+        step, loader, full = (measurement[f"{name}_ms"] for name in ("step", "loader", "full"))
+        copy = measurement["copy_ms"] or 0.0
+        for lane, size in (("loader", loader), ("copy", copy), ("step", step)):
+            own = [block for block in page["blocks"] if block["lane"] == lane]
+            assert [block["end"] - block["start"] for block in own] == pytest.approx([size] * len(own))
+            starts = [block["start"] for block in own]
+            assert [b - a for a, b in pairwise(starts)] == pytest.approx([full] * (len(own) - 1))
+            clash = [one for one in page["clashes"] if one["lane"] == lane]
+            assert (clash != []) == (size > full)
+        assert page["end"] == pytest.approx(max(block["end"] for block in page["blocks"]))
+        assert (page["waits"] != []) == (full > step)
+        assert (page["gaps"] != []) == (full > loader + copy + step)
+
+
+def test_what_cannot_be_is_what_the_rules_refuse_and_a_gap_is_what_no_part_explains(ask: Ask) -> None:
+    every = measurements(400)
+    for measurement, page in zip(every, ask("neck_lanes", every), strict=True):
+        cause = of.diagnose(**measurement).cause
+        if cause == "check":
+            assert page["clashes"]
+        if cause == "more":
+            assert page["gaps"]
+
+
+def test_a_gpu_that_is_idle_within_its_step_is_drawn_so(ask: Ask) -> None:
+    (lanes,) = ask("neck_lanes", [BottleneckTool(preset="launch").setting])
+    for block in lanes["blocks"]:
+        assert block["busy"] == pytest.approx(0.34 * 9.4 / 9 if block["lane"] == "step" else 1)
+    (lanes,) = ask("neck_lanes", [BottleneckTool(preset="starved").setting])
+    assert {block["busy"] for block in lanes["blocks"]} == {1}
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=BottleneckTool,
+        act=fill("the full run, for", "41", exact=False), acted={"full_ms": 41.0},
+        other={"step_ms": 7.0},
+        linked={"step_ms": 3.5, "loader_ms": 8.0, "full_ms": 12.0, "workers": 0},
+        looks=(Look({}, fill("the full run, for", "0", exact=False)),),
+    )  # fmt: skip

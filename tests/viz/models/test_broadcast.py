@@ -11,7 +11,9 @@ import torch
 import traitlets
 
 from torchbook.viz import BroadcastExplorer
-from torchbook.viz.broadcast import presets
+from torchbook.viz.broadcast import setup
+
+from ..samples import Look, Sample, Traits, choose
 
 
 def test_the_result_is_that_of_torch() -> None:
@@ -75,7 +77,7 @@ def test_what_the_reader_does_arrives_at_once() -> None:
     assert w.words.endswith("a[1, 0] = a[1, 0] + b[0] = 20 + 0 = 20.")
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_presets_are_what_they_say(preset: str) -> None:
     w = BroadcastExplorer(preset=preset)
     assert bool(w.error) == (preset in {"mask-refused", "channels-refused", "in-place"})
@@ -110,3 +112,21 @@ def test_without_torch_the_page_works_it_out() -> None:
     expected = "(2, 1) + (3,). Dimension 1: 3; a has 1, repeated 3 times. "
     expected += "Dimension 0: 2; b has none and counts as 1, repeated 2 times.\n"
     assert ran.stdout == expected, ran.stderr
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    states: tuple[Traits, ...] = (
+        {"a": (), "b": ()}, {"preset": "empty"}, {"preset": "mask-refused"}, {"preset": "in-place"},
+        {"a": (5, 5, 5), "b": (5, 1)}, {"preset": "mask"}, {"a": (5, 5, 5, 5, 5), "b": (5, 1), "c": (1, 1, 1, 1, 1)},
+    )  # fmt: skip
+    return Sample(
+        make=BroadcastExplorer,
+        act=choose("Size of dimension 0 of b, under dimension 1 of the result: equal", "5"), acted={"b": (5,)},
+        other={"a": (2, 2), "b": (2,)},
+        linked={"a": (2, 1), "b": (2, 1, 3), "op": "*", "selected": (1, 0, 2)}, broken=("=e30",),
+        looks=tuple(map(Look, states)), plain=({"preset": "loss"},),
+    )  # fmt: skip

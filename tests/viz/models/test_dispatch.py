@@ -24,6 +24,7 @@ from torchbook.viz import DispatchRoute, dispatching, record_dispatch
 from torchbook.viz import dispatch as of
 
 from ..asking import Ask, Harnesses
+from ..samples import Look, Sample, both, choose, pressing
 from .dispatch_probes import named, recorded
 
 C: Any = torch._C
@@ -47,7 +48,7 @@ def settings(recording: dict[str, Any], count: int, seed: int, own: bool = True)
     """Random situations of all operators of a recording."""
     ops = [name for name, record in recording["ops"].items() if record["listed"] and (own or name.startswith("aten::"))]
     draw = random.Random(seed)
-    choices = [(name, list(choice["options"])) for name, choice in of.CHOICES.items()]
+    choices = [(name, list(choice["of"])) for name, choice in of.setup()["choices"].items()]
     return [{"op": draw.choice(ops), **{name: draw.choice(options) for name, options in choices}} for _ in range(count)]
 
 
@@ -376,3 +377,30 @@ def test_picture_is_drawn(recording: dict[str, Any]) -> None:
 def test_torch_is_not_imported_for_the_figure() -> None:
     code = "import sys; import torchbook.viz.dispatch; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+# The figure among all figures
+
+
+def dispatch_route(**traits: Any) -> DispatchRoute:
+    """What this build of torch does."""
+    return DispatchRoute(recorded(), **traits)
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    last = both(pressing("no kernel"), lambda figure: figure.locator('[aria-label="Stops"] button').last.click())
+    return Sample(
+        make=dispatch_route,
+        act=choose("operator", "aten::view"), acted={"op": "aten::view"},
+        other={"op": "aten::mm", "transform": "vmap"},
+        linked={"op": "aten::_to_copy", "args": "meta", "mode": "dispatch", "step": 2},
+        broken=("=eyJvcCI6ImF0ZW46Om5vbmUifQ", "=eyJzdGVwIjotMX0"),  # op aten::none; step -1
+        looks=(
+            Look({"preset": "vmap", "step": 1}),
+            Look({"preset": "vmap", "step": 1}, last),
+            Look({"args": "csr", "transform": "vmap"}),
+            Look({"preset": "composite"}),
+        ),
+        plain=({"preset": "view", "step": 1},), widths=(1280, 360),
+    )  # fmt: skip

@@ -12,7 +12,9 @@ import torch
 import traitlets
 
 from torchbook.viz import FloatExplorer
-from torchbook.viz.floats import FORMATS, presets, read
+from torchbook.viz.floats import FORMATS, read, setup
+
+from ..samples import Look, Sample, clicking
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -91,7 +93,7 @@ def test_mistakes_are_named_and_change_nothing() -> None:
     assert (w.number, w.dtype, w.bits) == ("1.0", "float16", 0x3C00)
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_picture_shows_every_bit_and_every_format(preset: str) -> None:
     w = FloatExplorer(preset=preset)
     svg = ElementTree.fromstring(w.picture)
@@ -138,3 +140,19 @@ def test_without_torch_it_says_the_same() -> None:
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert ran.stdout.strip() == FloatExplorer(preset="bf16-count").words, ran.stderr
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    numbers = ("0.1", "-inf", "nan", "1e-45")
+    return Sample(
+        make=FloatExplorer,
+        act=clicking('[data-bit="0"]'), acted="is −0.1",
+        other={"number": 7},
+        linked={"bits": 0xFE, "dtype": "float8_e5m2"}, broken=("=e30",),
+        looks=tuple(Look({"number": number, "dtype": dtype}) for dtype in FORMATS for number in numbers),
+        plain=({"preset": "third"},),
+    )  # fmt: skip

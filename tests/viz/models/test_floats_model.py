@@ -18,7 +18,7 @@ import pytest
 import torch
 from hypothesis import given, seed, settings
 
-from torchbook.viz.floats import FORMATS, FloatExplorer, presets, read
+from torchbook.viz.floats import FORMATS, FloatExplorer, read, setup
 
 from ..asking import Harnesses
 
@@ -359,6 +359,6 @@ def test_page_and_python_say_the_same(ask: Ask, name: str, examples: int) -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_copied_code_holds_in_torch(ask: Ask, name: str) -> None:
     texts = ["0.1", "1/3", "-2**-24", "65520", "1e-8", "1000", "1e39", "-inf", "nan", "0"]
-    texts += [preset["number"] for preset in presets().values()]
+    texts += [preset["set"]["number"] for preset in setup()["presets"].values()]
     for script in ask("scripts", name, texts):
         exec(script, {})

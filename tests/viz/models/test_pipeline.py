@@ -21,6 +21,7 @@ from torchbook.viz import PipelineTimeline
 from torchbook.viz import pipeline as of
 
 from ..asking import Ask
+from ..samples import Look, Sample, fill
 
 HARNESS = "pipeline"
 PRESETS = sorted(of.setup()["presets"])
@@ -284,17 +285,6 @@ def test_way_of_a_batch_in_words(ask: Ask) -> None:
     assert "No copy." in texts[2]
 
 
-def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
-    for name, field in of.setup()["fields"].items():
-        values = [field["low"], field["high"], field["low"] - 1, field["high"] * 2]
-        for value, problem in zip(values, ask("pipe_problem", [[name, value] for value in values]), strict=True):
-            try:
-                PipelineTimeline(**{name: int(value) if field["whole"] else float(value)})
-                assert problem == ""
-            except traitlets.TraitError:
-                assert problem.startswith("a ")
-
-
 @pytest.mark.parametrize("transfer", ["wait", "same", "side"])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_copied_code_measures_what_the_formula_says(
@@ -490,3 +480,23 @@ def test_import_leaves_torch_alone() -> None:
     names = "torchbook.viz.pipeline, torchbook.viz.bottleneck, torchbook.viz.tiles"
     code = f"import sys, {names}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+# The figure among all figures
+
+
+def timeline_of_a_run(**traits: Any) -> PipelineTimeline:
+    """A recorded run beside the model."""
+    setting = {**EMPTY, "workers": 2, "load_ms": 30.0, "batches": 13}
+    return PipelineTimeline(of.PipelineRun(tuple(of.simulate(setting)), 2, 2, "wait"), **traits)
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=PipelineTimeline,
+        act=fill("workers", "2"), acted={"workers": 2},
+        other={"workers": 3},
+        linked={"workers": 7, "load_ms": 33.3, "transfer": "same"}, broken=("=eyJ3b3JrZXJzIjo5OX0", ":recorded"),
+        looks=(Look({}, make=timeline_of_a_run), Look({"preset": "uneven"})),
+    )  # fmt: skip

@@ -22,9 +22,10 @@ import torch
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from torchbook.viz import playground
+from torchbook.viz import AutogradPlayground, playground
 
 from ..asking import Harnesses
+from ..samples import Look, Sample, both, fill, opening
 
 DEEP = 5000
 SEED = int(os.environ.get("TORCHBOOK_VIZ_SEED", "20261121"))
@@ -255,3 +256,23 @@ def same_as_copied(page: Ask, text: str, values: dict[str, float]) -> None:
     assert agree(space["out"].item(), float(answer["value"]))
     for name, gradient in answer["gradients"].items():
         assert agree(space[name].grad.item(), float(gradient))
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    spoiled = both(fill("Expression", "a * * b"), opening)
+    return Sample(
+        make=AutogradPlayground,
+        act=fill("Expression", "exp(a)"), acted="exp(a)",
+        presets={
+            "fan-out": {"expression": "a*b + a*c", "values": {"a": 2, "b": 3, "c": 5}},
+            "log-at-0": {"expression": "a * log(b)", "values": {"a": 2, "b": 0}},
+        },
+        pictured_in_words=False,
+        linked={"expression": "exp(a) * b", "values": {"a": 0.5, "b": 3.0}}, widths=(1280, 360),
+        looks=(Look({"expression": "a * log(b)", "values": {"a": 2, "b": 0}, "selected": 1}), Look({}, spoiled)),
+        targets="button, input[type=range], select",
+    )  # fmt: skip

@@ -14,7 +14,9 @@ import pytest
 import torch
 
 from torchbook.viz import OptimizerRacer
-from torchbook.viz.racer import RACERS, Run, loss, presets, surfaces
+from torchbook.viz.racer import RACERS, Run, loss, setup, surfaces
+
+from ..samples import Look, Sample, fill
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -126,7 +128,7 @@ def test_mistakes_change_nothing() -> None:
 # --- picture ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_picture_shows_every_racer(preset: str) -> None:
     w = OptimizerRacer(preset=preset)
     svg = ElementTree.fromstring(w.picture)
@@ -276,3 +278,25 @@ def test_without_torch_it_still_shows_the_surface() -> None:
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert ran.stdout.strip() == "Ravine from (−2.3, −1.1), step 200 of 200. SGD (lr 0.02). Adam (lr 0.1).", ran.stderr
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    adam = {"lr": 0.3, "betas": (0.5, 0.9), "weight_decay": 0.2}
+    return Sample(
+        make=OptimizerRacer,
+        act=lambda figure: fill("lr", "0.5")(figure.get_by_role("group", name="SGD", exact=True)),
+        acted={"sgd": {"lr": 0.5}},
+        other={"surface": "bowl", "optimizers": ()},
+        linked={"surface": "minibatch", "optimizers": ("adam", "nesterov"), "start": (1, -1), "steps": 77, "step": 33,
+                "seed": 5, "adam": adam, "nesterov": {"momentum": 0.5}},
+        broken=(":toString", "=e30", "=bnVsbA"),
+        looks=(
+            *(Look({"preset": name}) for name in ("race", "diverge", "overshoot", "noise")),
+            Look({"surface": "minibatch"}),
+        ),
+        plain=({"preset": "race"},),
+    )  # fmt: skip

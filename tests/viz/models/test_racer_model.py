@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from torchbook.viz import OptimizerRacer
-from torchbook.viz.racer import RACERS, batches, defaults, loss, presets, seen_loss, surfaces
+from torchbook.viz.racer import RACERS, batches, defaults, loss, seen_loss, setup, surfaces
 
 from ..asking import Ask
 
@@ -296,7 +296,7 @@ def test_page_and_python_say_the_same(ask: Ask, surface: str) -> None:
         assert widget_of(state).words == answer
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_presets_are_the_same_on_both_sides(ask: Ask, preset: str) -> None:
     state = ask("presets", [preset])[0]
     widget = OptimizerRacer(preset=preset)
@@ -343,7 +343,7 @@ def test_copied_code_walks_the_same_paths(ask: Ask, surface: str) -> None:
             assert apart(path, [tuple(at) for at in answer[name]["points"]]) <= 1e-9, (name, state)
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_copied_code_of_the_presets(ask: Ask, preset: str) -> None:
     state = ask("presets", [preset])[0]
     paths, answer = rerun(ask("scripts", [state])[0]), ask("runs", [state])[0]

@@ -20,8 +20,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from torchbook.viz import Roofline, roofline
 from torchbook.viz.roofline import measure_ceilings
+from torchbook.viz.units import prefixed
 
 from ..asking import Ask
+from ..samples import Look, Sample, both, choose, fill, opening
 
 HARNESS = "roofline"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -375,10 +377,31 @@ def test_page_shows_the_same_decades(ask: Ask, examples: int) -> None:
         assert tuple(page) == roofline.span(setting, points)
 
 
+def test_the_dot_finds_the_size_of_an_intensity(ask: Ask, examples: int) -> None:
+    draw = random.Random(7)
+    every = [(setting, 10 ** draw.uniform(-1, 5)) for setting in settings(examples // 4)]
+    slid = dict.fromkeys(roofline.OPS, 0)
+    for (setting, intensity), (name, size) in zip(every, ask("slide", every), strict=True):
+        if name is None:
+            continue
+
+        def at(value: int, setting: dict[str, Any] = setting, name: str = name) -> float:
+            changed = {**setting, "sizes": {**setting["sizes"], name: value}}
+            return roofline.cost(changed, setting["fused"]).intensity
+
+        field = SETUP["ops"][setting["op"]]["fields"][name]
+        assert field["low"] <= size <= field["high"]
+        assert at(size) <= intensity or size == field["low"]
+        assert size == field["high"] or at(size + 1) > intensity
+        slid[setting["op"]] += 1
+    assert all(slid[op] for op in ("matmul", "decode", "pointwise", "attention", "conv2d"))
+    assert not any(slid[op] for op in ("layer_norm", "softmax", "embedding"))
+
+
 def test_numbers_are_written_alike(ask: Ask) -> None:
     draw = random.Random(1)
     numbers = [0.0, 1.0, 999.5, 1e3, *(10 ** draw.uniform(0, 30) for _ in range(2000))]
-    assert ask("operations", numbers) == [roofline.operations(x) for x in numbers]
+    assert ask("operations", numbers) == [prefixed(x, "FLOP") for x in numbers]
     assert ask("tick", list(range(-4, 22))) == [roofline._tick(n) for n in range(-4, 22)]
     assert [roofline._tick(n) for n in (0, 3, 10, 14, 15, 17)] == ["1", "1 k", "10 G", "100 T", "1 P", "100 P"]
 
@@ -511,3 +534,26 @@ def test_words_and_picture_follow() -> None:
     assert len(ElementTree.fromstring(w.picture).findall(f"{SVG}polyline")) == 2
     w.op, w.dtype = "embedding", "fp32"
     assert not ElementTree.fromstring(w.picture).findall(f"{SVG}circle")
+
+
+# The figure among all figures
+
+
+def roofline_of_a_machine(**traits: Any) -> Roofline:
+    """Measured ceilings and kernels."""
+    points = {"eager softmax": (83.9e6, 134e6, 9e-3), "matmul": (2.1e9, 12.6e6, 6e-3)}
+    return Roofline(machine={"bandwidth": 29e9, "flops": 441e9}, points=points, **traits)
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    spoiled = both(fill("queries", "0"), opening)
+    return Sample(
+        make=Roofline,
+        act=choose("op", "softmax"), acted={"op": "softmax"},
+        other={"op": "layer_norm"},
+        linked={"op": "attention", "sizes": {"queries": 5}, "dtype": "fp8", "device": "h200", "fused": False},
+        broken=("=eyJvcCI6IngifQ", "=e30", ":toString"),  # an op that is not
+        looks=(Look({"preset": "written-out"}, spoiled, roofline_of_a_machine), Look({}, make=roofline_of_a_machine)),
+        plain=({"dtype": "fp32"},),
+    )  # fmt: skip

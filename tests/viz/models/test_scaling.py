@@ -18,6 +18,7 @@ from torchbook.viz import ScalingCalculator, units
 from torchbook.viz import scaling as formulas
 
 from ..asking import Ask
+from ..samples import Look, Sample, both, fill, opening
 
 HARNESS = "scaling"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -186,18 +187,6 @@ def test_fields_read_back_what_they_show(ask: Ask) -> None:
         assert back == value, (name, shown)
 
 
-def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
-    for name, of in formulas.setup()["fields"].items():
-        values = [of["low"], of["high"], of["low"] - 1e-12 - 1, of["high"] * 2, 2.5]
-        for value, problem in zip(values, ask("problem", [[name, value] for value in values]), strict=True):
-            try:
-                ScalingCalculator(**{name: int(value) if value == int(value) else value})  # type: ignore[arg-type]
-                assert problem == ""
-            except traitlets.TraitError:
-                assert problem.startswith("a ")
-    assert ask("problem", [["gpus", None]]) == ["a whole number from 1 to 1024"]
-
-
 def test_copied_code_prints_the_same_numbers(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     every = settings(60) + [ScalingCalculator(preset=name).setting for name in PRESETS]
     for setting, code in zip(every, ask("script", every), strict=True):
@@ -294,3 +283,19 @@ def test_words_and_picture_follow() -> None:
 def test_import_leaves_torch_alone() -> None:
     code = "import sys, torchbook.viz.scaling, torchbook.viz.trace; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=ScalingCalculator,
+        act=fill("GPUs, K", "16", exact=False), acted={"gpus": 16},
+        other={"gpus": 3},
+        linked={"parameters": 123e6, "gpus": 7, "rule": "sqrt"},
+        broken=("=eyJncHVzIjowfQ", "=eyJydWxlIjoiY3ViaWMifQ"),  # no GPU; a rule that is not
+        looks=(Look({"overlap": 4.0}, both(fill("GPUs, K", "0", exact=False), opening)), Look({})),
+        plain=({"preset": "overlapped"},),
+    )  # fmt: skip

@@ -21,11 +21,12 @@ from torchbook.viz import PipelineSchedule
 from torchbook.viz import schedule as of
 
 from ..asking import Ask
+from ..samples import Look, Sample, fill
 from .launching import torchrun
 
 HARNESS = "parallel"
 PRESETS = sorted(of.setup()["presets"])
-EMPTY = of._start()
+EMPTY = PipelineSchedule().setting
 
 
 def settings(count: int, seed: int = 1, most: int = 33) -> list[dict[str, Any]]:
@@ -316,17 +317,6 @@ def test_page_refuses_what_python_refuses(ask: Ask) -> None:
         assert page == [m for m in range(1, 33) if not of.refusal(kind, p, m)]
 
 
-def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
-    for name, field in of.setup()["fields"].items():
-        values = [field["low"], field["high"], field["low"] - 1, field["high"] * 2]
-        for value, problem in zip(values, ask("plan_problem", [[name, value] for value in values]), strict=True):
-            try:
-                PipelineSchedule(kind="gpipe", **{name: int(value) if field["whole"] else float(value)})
-                assert problem == ""
-            except traitlets.TraitError:
-                assert problem.startswith("a ")
-
-
 @pytest.mark.parametrize(("state", "right"), [
     ({}, True), ({"kind": "gpipe", "microbatches": 1}, True), ({"microbatches": 1}, False), ({"kind": "zb"}, False),
     ({"kind": "interleaved", "virtual": 2, "microbatches": 9}, False), ({"cursor": 3}, True), ({"cursor": -1}, False),
@@ -404,3 +394,20 @@ def test_picture_is_drawn(preset: str) -> None:
 def test_torch_is_not_imported_for_the_figure() -> None:
     code = "import sys; import torchbook.viz.schedule, torchbook.viz.ring; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=PipelineSchedule,
+        act=fill("moment", "5"), acted={"cursor": 4},
+        other={"stages": 5},
+        linked={"kind": "interleaved", "stages": 3, "microbatches": 8, "virtual": 3, "backward": 1.5, "hop": 0.25,
+                "cursor": 5},
+        broken=("=eyJzdGFnZXMiOjk5fQ", "=eyJtaWNyb2JhdGNoZXMiOjN9"),  # stages 99; 3 micro-batches
+        looks=tuple(Look({"preset": name, "cursor": 9}) for name in ("gpipe", "more", "interleaved")),
+        plain=({"preset": "interleaved"},),
+    )  # fmt: skip

@@ -25,6 +25,7 @@ from torchbook.viz.memory import Model
 from torchbook.viz.strategy import Layout, communication, estimate, memory_per_gpu, plan, setting
 
 from ..asking import Ask
+from ..samples import Look, Sample, both, fill, opening
 from . import strategy_ranks
 from .launching import torchrun
 from .reference_block import Transformer
@@ -258,15 +259,22 @@ def test_presets_and_names_are_those_of_python(ask: Ask) -> None:
     assert ask("names", [StrategyTool(model="8b", card="a100", seq=77).setting]) == [[None, "8b", "a100", "ib400"]]
 
 
-def test_ranges_are_the_same_on_the_page_and_in_python(ask: Ask) -> None:
-    for name, of in SETUP["fields"].items():
-        values = [of["low"], of["high"], of["low"] - 1, of["high"] * 2]
-        for value, problem in zip(values, ask("problem", [[name, value] for value in values]), strict=True):
-            try:
-                StrategyTool(**{name: value})
-                assert problem == ""
-            except traitlets.TraitError:
-                assert problem.startswith("a ")
+@pytest.mark.parametrize(
+    "degrees",
+    [{"replicate": 4}, {"shard": 8}, {"replicate": 3, "shard": 4}, {"shard": 4, "cp": 2}, {"shard": 3, "tp": 4},
+     {"shard": 2, "cp": 2, "tp": 2, "pp": 4, "replicate": 2}],
+)  # fmt: skip
+def test_parts_lie_where_the_mesh_puts_them_and_fill_the_model(ask: Ask, degrees: dict[str, int]) -> None:
+    pp, replicate, shard, cp, tp = (degrees.get(name, 1) for name in ("pp", "replicate", "shard", "cp", "tp"))
+    mesh = torch.arange(pp * replicate * shard * cp * tp).view(pp, replicate, shard * cp, tp)
+    parts = ask("part", [[rank, degrees] for rank in range(mesh.numel())])
+    for stage, replica, piece, column in torch.cartesian_prod(*map(torch.arange, mesh.shape)).tolist():
+        part = parts[mesh[stage, replica, piece, column]]
+        assert part["y"] == pytest.approx(stage / pp)
+        assert part["column"] == pytest.approx(column / tp)
+        assert part["x"] == pytest.approx(column / tp + piece / (tp * shard * cp))
+    area = sum(part["width"] * part["height"] for part in parts)
+    assert area == pytest.approx(replicate)  # each replica holds the model once
 
 
 def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
@@ -373,3 +381,19 @@ def test_words_and_picture_follow() -> None:
 def test_import_leaves_torch_alone() -> None:
     code = "import sys, torchbook.viz.strategy, torchbook.viz.cluster; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=StrategyTool,
+        act=fill("nodes", "16"), acted={"nodes": 16},
+        other={"nodes": 3, "show": "ddp"},
+        linked={"preset": "70b", "nodes": 7, "show": "tp"},
+        broken=("=eyJub2RlcyI6MH0", "=eyJzaG93IjoieCJ9", "=eyJ4IjoxfQ"),  # no node; a strategy and a field that are not
+        looks=(Look({"preset": "405b"}, both(fill("nodes", "0"), opening)), Look({})),
+        plain=({"preset": "long"},),
+    )  # fmt: skip

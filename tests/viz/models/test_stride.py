@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from torchbook.viz import StrideExplorer
-from torchbook.viz.stride import operation, presets
+from torchbook.viz.stride import operation, setup
+
+from ..samples import Look, Sample, Traits, pressing
 
 
 def test_traits_follow_from_the_program() -> None:
@@ -78,7 +80,7 @@ def test_attempt_keeps_the_text_of_torch() -> None:
     assert (w.attempt, w.error) == (None, "")
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", sorted(setup()["presets"]))
 def test_picture_shows_every_element_and_the_storage(preset: str) -> None:
     w = StrideExplorer(preset=preset)
     svg = ElementTree.fromstring(w.picture)
@@ -116,3 +118,29 @@ def test_picture_says_the_words_of_the_same_state() -> None:
     explorer.selected = [1, 2]
     label = ElementTree.fromstring(explorer.picture).attrib["aria-label"]
     assert label == explorer.words
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    states: tuple[Traits, ...] = (
+        {"shape": ()}, {"preset": "sliding-window"}, {"shape": (0, 3)}, {"preset": "view-fails"},
+        {"preset": "channels-last"}, {"shape": (3, 24)},
+    )  # fmt: skip
+    write = pressing("Write to an element", "as_strided")
+    walk = pressing("Write to an element", "Walk through memory", "view")
+    return Sample(
+        make=StrideExplorer,
+        act=pressing("t"), acted={"ops": ["t"]},
+        other={"shape": (2, 2)},
+        linked={"shape": (2, 3, 4), "ops": [("permute", 2, 0, 1), ("select", 0, 1)], "dtype": "int16",
+                "selected": (1, 2)},
+        broken=("=e30",),
+        looks=(
+            *(Look(state, hand) for state in states for hand in (write, walk)),
+            Look({"shape": (4, 12)}, pressing("as_strided")),
+        ),
+        plain=({"preset": "channels-last"},),
+    )  # fmt: skip

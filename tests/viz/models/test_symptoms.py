@@ -14,6 +14,7 @@ from torchbook.viz import SymptomFinder
 from torchbook.viz import symptoms as of
 
 from ..asking import Ask
+from ..samples import Look, Sample, fill
 
 HARNESS = "symptoms"
 SYMPTOMS = of.setup()["symptoms"]
@@ -166,3 +167,17 @@ def test_words_and_picture_follow() -> None:
     assert "for “hangs”" in widget.words
     assert len(widget.picture) < len(whole)
     ElementTree.fromstring(widget.picture)
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=SymptomFinder,
+        act=fill("What do you see?", "training hangs"), acted={"query": "training hangs"},
+        presets={symptom["key"]: {"chosen": symptom["key"]} for symptom in SYMPTOMS},
+        linked={"query": "nan", "kind": "nan"}, broken=("=eyJraW5kIjoib3RoZXIifQ",),  # a kind that is not
+        looks=(Look({"chosen": "ddp-hangs"}),), widths=(1280, 360),
+    )  # fmt: skip

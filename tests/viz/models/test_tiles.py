@@ -17,6 +17,7 @@ from torchbook.viz import TileExplorer
 from torchbook.viz import tiles as of
 
 from ..asking import Ask
+from ..samples import Look, Sample, pressing
 
 HARNESS = "pipeline"
 PRESETS = sorted(of.setup()["presets"])
@@ -30,6 +31,8 @@ def cases(count: int, kind: str, seed: int = 2) -> list[list[Any]]:
     for _ in range(count):
         setting: dict[str, Any] = {}
         for name, field in of.setup()["fields"].items():
+            if not field["whole"]:
+                continue
             setting[name] = draw.randint(field["low"], min(field["high"], 13) if name in "mnk" else field["high"])
         setting |= {"kind": kind, "order": draw.choice(["row", "grouped"]), "causal": draw.random() < 0.5}
         setting["gain"] = draw.choice([1.0, 1.0, 0.01, 7.5, 100.0, 1000.0])
@@ -341,8 +344,24 @@ def test_mistakes_are_named() -> None:
     w = TileExplorer()
     with pytest.raises(traitlets.TraitError, match="block_m must be a whole number from 1 to 4, not 5"):
         w.block_m = 5
-    with pytest.raises(traitlets.TraitError, match="step must not be negative"):
+    with pytest.raises(traitlets.TraitError, match="step must be a whole number of at least 0, not -1"):
         w.step = -1
     with pytest.raises(traitlets.TraitError, match="gain must be a number"):
         w.gain = 0.0
     assert w.block_m == 4
+
+
+# The figure among all figures
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=TileExplorer,
+        act=pressing("One step on"), acted={"step": 1},
+        other={"m": 5},
+        linked={"m": 9, "n": 5, "k": 7, "block_k": 3, "step": 6, "seed": 4},
+        broken=("=eyJtIjowfQ", "=eyJzdGVwIjo5OX0"),  # M 0; step 99
+        looks=tuple(Look({"preset": name}) for name in ("grouped", "ragged", "causal", "large")),
+        plain=({"preset": "ragged"}, {"preset": "causal"}),
+    )  # fmt: skip

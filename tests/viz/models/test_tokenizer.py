@@ -20,6 +20,7 @@ from torchbook.viz import TokenizerExplorer
 from torchbook.viz import tokenizer as of
 
 from ..asking import Ask, Harnesses
+from ..samples import Look, Sample, fill
 
 SPECIALS = ("<|endoftext|>", "<|end|>", "<|end|>x", "ß€")
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -190,6 +191,22 @@ def test_each_merge_is_the_lowest_of_its_piece() -> None:
             assert of.lowest(piece.parts(known), known) is None
 
 
+def test_tree_of_a_piece_spans_its_bytes(ask: Ask) -> None:
+    known = vocabulary()
+    draw = random.Random(12)
+    every = [["".join(draw.choices(ALPHABET, k=draw.randint(1, 25))), draw.randint(0, 12)] for _ in range(200)]
+    for (text, merges), (nodes, roots) in zip(every, ask("tree", every), strict=True):
+        (piece,) = of.cut(text, known, "none")
+        assert roots == piece.parts(known, merges)
+        raw = text.encode()
+        for id, first, size, level, parts in nodes:
+            assert known.tokens[id] == raw[first : first + size]
+            below = [nodes[part] for part in parts]
+            assert [part[0] for part in below] == (list(known.pairs[id - 256]) if id >= 256 else [])
+            assert level == (1 + max(part[3] for part in below) if below else 0)
+        assert len(nodes) == len(raw) + min(merges, len(piece.merges))
+
+
 # The page
 
 
@@ -200,7 +217,7 @@ def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
         [text, draw.choice(of.PRETOKENIZERS), draw.randint(-1, 50), draw.randint(0, 30)]
         for text in texts(examples // 8, seed=9)
     ]
-    every += [[preset["text"], "gpt2", -1, 0] for preset in of.setup()["presets"].values()]
+    every += [[preset["set"]["text"], "gpt2", -1, 0] for preset in of.setup()["presets"].values()]
     for case, page in zip(every, ask("tokenizer_words", every), strict=True):
         assert page == of.describe(known, *case), case
 
@@ -237,18 +254,20 @@ def test_states_of_links_are_checked(ask: Ask) -> None:
 
 def test_notes_of_presets_are_true() -> None:
     presets = of.setup()["presets"]
-    assert all(len(preset["text"]) <= of.setup()["limit"] for preset in presets.values())
-    assert all(piece[0] == " " for piece in of.gpt2_pieces(presets["english"]["text"])[1:] if piece[0] not in ",.")
+    assert all(len(preset["set"]["text"]) <= of.setup()["limit"] for preset in presets.values())
+    assert all(
+        piece[0] == " " for piece in of.gpt2_pieces(presets["english"]["set"]["text"])[1:] if piece[0] not in ",."
+    )
     case = ["the", " The", " THE", " ", " the", "\n", "the", " the", "."]
-    assert of.gpt2_pieces(presets["case"]["text"]) == case
-    assert of.gpt2_pieces(presets["code"]["text"])[5:8] == ["\n   ", " if", " x"]
-    assert of.gpt2_pieces(presets["chinese"]["text"]) == ["你好", "，", "世界", "。", "今天天气很好", "。"]
-    astronaut = presets["emoji"]["text"].split(" ")[0]
+    assert of.gpt2_pieces(presets["case"]["set"]["text"]) == case
+    assert of.gpt2_pieces(presets["code"]["set"]["text"])[5:8] == ["\n   ", " if", " x"]
+    assert of.gpt2_pieces(presets["chinese"]["set"]["text"]) == ["你好", "，", "世界", "。", "今天天气很好", "。"]
+    astronaut = presets["emoji"]["set"]["text"].split(" ")[0]
     assert (len(astronaut), len(astronaut.encode())) == (4, 15)
-    same, alike = presets["emoji"]["text"].split(" ")[-2:]
+    same, alike = presets["emoji"]["set"]["text"].split(" ")[-2:]
     assert same != alike
     assert same == unicodedata.normalize("NFC", alike)
-    assert of.gpt2_pieces(presets["trailing"]["text"])[-2:] == [" be", " "]
+    assert of.gpt2_pieces(presets["trailing"]["set"]["text"])[-2:] == [" be", " "]
 
 
 # The widget
@@ -256,7 +275,7 @@ def test_notes_of_presets_are_true() -> None:
 
 @pytest.mark.parametrize("preset", sorted(of.setup()["presets"]))
 def test_words_and_picture(preset: str) -> None:
-    w = TokenizerExplorer(MERGES, of.setup()["presets"][preset]["text"])
+    w = TokenizerExplorer(MERGES, of.setup()["presets"][preset]["set"]["text"])
     assert ElementTree.fromstring(w.picture).get("aria-label") == w.words
     assert f" {w.ids[0]}," in w.words
 
@@ -288,5 +307,29 @@ def test_mistakes_are_named() -> None:
         w.text = "\ud83d"
     with pytest.raises(traitlets.TraitError, match="step must be -1"):
         w.step = -2
-    with pytest.raises(traitlets.TraitError, match="token must not be negative"):
+    with pytest.raises(traitlets.TraitError, match="token must be a whole number of at least 0, not -1"):
         w.token = -1
+
+
+# The figure among all figures
+
+
+NINE = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"a", b"n"), (b"an", b"d"), (b" ", b"t"), (b" t", b"o"),
+          (b"b", b"e"), (b"\xc3", b"\xa9")]  # fmt: skip
+
+
+def tokenizer_explorer(text: str | None = None, **traits: Any) -> TokenizerExplorer:
+    """Nine merges and a special token."""
+    usual = None if "preset" in traits else "to the end, and then"
+    return TokenizerExplorer(NINE, usual if text is None else text, specials=["<|endoftext|>"], **traits)
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    return Sample(
+        make=tokenizer_explorer,
+        act=fill("text, up to", "and", exact=False), acted={"text": "and"},
+        linked={"text": "the é\n<|endoftext|>", "step": 2, "token": 1}, broken=("=eyJ0ZXh0IjozfQ",),  # text 3
+        looks=tuple(Look({"preset": name, "step": 2}) for name in ("english", "emoji")),
+        plain=({"text": "to be or not to be, 你好 the end"},), targets="button, input, select, textarea",
+    )  # fmt: skip

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from torchbook.viz import TraceExplorer
 from torchbook.viz.trace import PHASES, SMALL
 
 from ..asking import Harnesses
+from ..samples import Look, Sample, both, fill, opening, pressing
 from .profiles import CPU, as_rows, event, from_rows, gpu_events, train
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -476,3 +478,41 @@ def test_a_profile_in_rows_is_the_same_profile(prof: Any, shown: TraceExplorer) 
     again = TraceExplorer(from_rows(json.loads(json.dumps(as_rows(prof))))).trace
     for part in ("names", "shapes", "lanes", "links", "launches", "steps", "count", "end"):
         assert again[part] == shown.trace[part], part
+
+
+# The figure among all figures
+
+
+@cache
+def profiled() -> Any:
+    """A profile of three steps."""
+    return train(3)
+
+
+def trace_explorer(**traits: Any) -> TraceExplorer:
+    """That profile."""
+    return TraceExplorer(profiled(), **traits)
+
+
+def trace_of_a_gpu(**traits: Any) -> TraceExplorer:
+    """Events of a GPU."""
+    return TraceExplorer(gpu_events(), **traits)
+
+
+def sample() -> Sample:
+    """How the test of all figures takes this one."""
+    views = {view["key"]: view["label"] for view in trace_explorer().trace["views"]}
+    searched = both(fill("find operators by name", "mm"), opening)
+    return Sample(
+        make=trace_explorer,
+        act=lambda figure: figure.locator(".tr-chart").press("ArrowRight"), acted="(CPU thread 1",
+        presets={name: {"view": name} for name in views}, presets_of_python=False, labels=views,
+        linked={"selected": 5},
+        broken=("=bnVsbA", "=eyJzdGFydCI6LTUsInNlbGVjdGVkIjo5OTk5OTl9"),  # null; start -5 and no such event
+        looks=(
+            Look({}, searched),
+            Look({}, both(searched, pressing("optimizer"))),
+            Look({}, make=trace_of_a_gpu),
+            Look({}),
+        ),
+    )  # fmt: skip

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
 
 from torchbook.viz.attention import find, setup
 
 from ..conftest import Show
+from ..models.test_attention import TEXT, attention_explorer
 from ..pressing import copied, press, tab_into, words
-from ..samples import TEXT, attention_explorer
 
-PRESETS = sorted(setup()["presets"])
+PRESETS = list(setup()["presets"])
+
+
+def expect_head(page: Page, layer: int, head: int) -> None:
+    """One head is pressed, this one."""
+    expect(page.locator(".at-head[aria-pressed=true]")).to_have_count(1)
+    label = re.compile(rf"^layer {layer}, head {head};")
+    expect(page.locator(".at-head[aria-pressed=true]")).to_have_attribute("aria-label", label)
 
 
 def test_presets_by_link_and_keyboard(show: Show) -> None:
@@ -20,15 +30,16 @@ def test_presets_by_link_and_keyboard(show: Show) -> None:
         layer, head = divmod(find(attention_explorer().rows, name), 4)
         expect(words(page)).to_have_text(attention_explorer(layer=layer, head=head).words)
         expect(page.locator(".at-note")).to_contain_text(setup()["presets"][name]["note"])
-        expect(page.locator(".at-head[aria-pressed=true]")).to_have_text(f"{layer}.{head}")
+        expect_head(page, layer, head)
 
     is_at("broad")
-    tab_into(page, "Presets")
-    page.keyboard.press("Enter")
-    for name in list(setup()["presets"])[1:]:
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        is_at(name)
+    for toolbar, names in (("Presets", PRESETS[:3]), ("More presets", PRESETS[3:])):
+        tab_into(page, toolbar)
+        page.keyboard.press("Home")
+        for name in names:
+            page.keyboard.press("Enter")
+            is_at(name)
+            page.keyboard.press("ArrowRight")
 
 
 def test_heads_and_queries_by_arrow_keys(show: Show) -> None:
@@ -42,37 +53,79 @@ def test_heads_and_queries_by_arrow_keys(show: Show) -> None:
         ("End", 2, 3),
     ):
         page.keyboard.press(key)
-        expect(page.locator(".at-head[aria-pressed=true]")).to_have_text(f"{layer}.{head}")
+        expect_head(page, layer, head)
     expect(page.locator(".at-head[aria-pressed=true]")).to_be_focused()
     expect(words(page)).to_have_text(attention_explorer(layer=2, head=3, query=5).words)
     page.locator(".at-token").nth(7).click()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".at-token[aria-pressed=true]")).to_be_focused()
+    strip = page.get_by_role("slider", name="Query")
+    expect(strip).to_be_focused()
+    expect(strip).to_have_attribute("aria-valuenow", "9")
+    expect(strip).to_have_attribute("aria-valuetext", re.compile(r"^9 “.*”: 0\.\d\d to \d+ “"))
     expect(words(page)).to_have_text(attention_explorer(layer=2, head=3, query=9).words)
+    for key, query in (("PageUp", 17), ("End", len(TEXT) - 1), ("ArrowRight", len(TEXT) - 1), ("Home", 0)):
+        page.keyboard.press(key)
+        expect(strip).to_have_attribute("aria-valuenow", str(query))
 
 
 def test_row_and_table_hold_the_numbers(show: Show) -> None:
     widget = attention_explorer(layer=1, head=2, query=9)
     page = show(widget)
     row = widget.rows[6][9]
-    shown = page.locator(".at-token small").all_inner_texts()
+    shown = page.locator(".at-weights small").all_inner_texts()
     for i, (x, text) in enumerate(zip(row, shown, strict=True)):
         assert text == ("–" if i > 9 else f"{x / 255:.2f}" if x else "0")
     cells = page.locator(".at-table tr.on td").all_inner_texts()
     of = widget.numbers[1][2]
     assert cells == [f"{x:.2f}" for x in (of.entropy, of.previous, of.first, of.itself)]
     other = show(attention_explorer(causal=False, query=3))
+    expect(page.get_by_text("masked: later than the query")).to_have_count(1)
     expect(other.get_by_text("masked: later than the query")).to_have_count(0)
-    assert "–" not in other.locator(".at-token small").all_inner_texts()
+    assert "–" not in other.locator(".at-weights small").all_inner_texts()
+
+
+def test_an_arc_is_as_thick_as_its_weight(show: Show) -> None:
+    widget = attention_explorer(layer=1, head=2, query=9)
+    page = show(widget)
+    drawn = page.locator(".at-arc").evaluate_all(
+        "(all) => all.map((arc) => [arc.style.strokeWidth, arc.style.opacity])"
+    )
+    for weight, (thick, opacity) in zip(widget.rows[6][9], drawn, strict=True):
+        assert float(thick.removesuffix("px")) == pytest.approx(max(0.4, 9 * weight / 255), abs=0.01)
+        assert (float(opacity) > 0) == (weight > 0)
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_arcs_move_to_another_query_unless_motion_is_unwanted(show: Show, motion: bool) -> None:
+    page = show(attention_explorer(query=4), motion=motion)
+    first = "() => document.querySelector('.at-drop').getAttribute('d')"
+    page.evaluate("() => { window.seen = []; }")
+    page.evaluate(
+        """() => { const drop = document.querySelector('.at-drop');
+        new MutationObserver(() => seen.push(drop.getAttribute('d'))).observe(drop, { attributes: true }); }"""
+    )
+    before = page.evaluate(first)
+    page.get_by_role("slider", name="Query").press("End")
+    page.wait_for_function("(before) => document.querySelector('.at-drop').getAttribute('d') !== before", arg=before)
+    page.wait_for_timeout(600)
+    places = len(set(page.evaluate("seen")))
+    assert places > 3 if motion else places == 1
+
+
+def test_a_finger_taps_the_nearest_token(show: Show) -> None:
+    page = show(attention_explorer(query=1), width=390, has_touch=True)
+    box = page.locator(".at-token").nth(12).bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] - 60)
+    expect(words(page)).to_have_text(attention_explorer(query=12).words)
 
 
 def test_a_click_on_the_map_chooses_a_query(show: Show) -> None:
     page = show(attention_explorer())
     box = page.locator(".at-svg").bounding_box()
     assert box
-    down = (20 + 6.5 * 300 / len(TEXT)) / 324  # of the map's height, above which its axis is named
-    page.locator(".at-svg").click(position={"x": box["width"] / 2, "y": box["height"] * down})
+    page.locator(".at-svg").click(position={"x": box["width"] / 2, "y": box["height"] * 6.5 / len(TEXT)})
     expect(words(page)).to_have_text(attention_explorer(query=6).words)
 
 

@@ -6,13 +6,13 @@ import re
 
 import pytest
 import torch
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import AutogradExplorer
 
-from ..conftest import Show
+from ..conftest import Show, gallery
+from ..models.test_autograd_recording import autograd_explorer, node_of
 from ..pressing import press, tab_to, words
-from ..samples import autograd_explorer, node_of
 
 
 def deep() -> AutogradExplorer:
@@ -22,12 +22,19 @@ def deep() -> AutogradExplorer:
     return AutogradExplorer(lambda: model(x).square().mean(), params=model, targets=2)
 
 
-def node(page: Page, name: str) -> object:
+def small_network(**traits: int) -> AutogradExplorer:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    inputs, targets = torch.randn(5, 3), torch.randn(5, 1)
+    return AutogradExplorer(lambda: torch.nn.functional.mse_loss(model(inputs), targets), params=model, **traits)
+
+
+def node(page: Page, name: str) -> Locator:
     return page.locator(f'.tbgraph-node[aria-label^="{name}"]')
 
 
 def test_steps_run_the_forward_then_the_engines_order(show: Show) -> None:
-    widget = autograd_explorer()
+    widget = autograd_explorer(step=0)
     page = show(widget)
     nodes = widget.graphs[0]["nodes"]
     operations = [entry["name"] for entry in nodes if entry["kind"] != "leaf"]
@@ -42,7 +49,7 @@ def test_steps_run_the_forward_then_the_engines_order(show: Show) -> None:
 
 
 def test_backward_fills_grad_with_the_recorded_numbers(show: Show) -> None:
-    page = show(autograd_explorer())
+    page = show(autograd_explorer(step=0))
     press(page, "Jump to the next part")
     expect(page.locator(".tbviz-words")).to_contain_text("Backward, 1 of 6: SumBackward0 (loss) receives 1")
     press(page, "Jump to the next part")
@@ -56,7 +63,7 @@ def test_backward_fills_grad_with_the_recorded_numbers(show: Show) -> None:
 
 
 def test_a_clicked_node_shows_formula_saved_tensors_and_gradients(show: Show) -> None:
-    page = show(autograd_explorer())
+    page = show(autograd_explorer(step=0))
     press(page, "Jump to the next part")
     press(page, "Jump to the next part")
     node(page, "ExpBackward0 (h)").click()
@@ -127,7 +134,7 @@ def test_everything_by_keyboard(show: Show) -> None:
     page = show(autograd_explorer())
     tab_to(page, "What to run")
     page.keyboard.press("e")  # “edit in place”
-    assert "Step 0" in words(page).inner_text()
+    assert "Backward, 3 of 6: " in words(page).inner_text()
     tab_to(page, "on which tensor")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".tbviz-words")).to_contain_text("add_(1)")
@@ -141,7 +148,7 @@ def test_everything_by_keyboard(show: Show) -> None:
     expect(page.locator(".tbviz-words")).to_contain_text(re.compile("torch raises|Done"))
     tab_to(page, "Graph")
     scene = page.locator(".tbgraph svg > g")
-    for key in ("ArrowRight", "ArrowDown", "+", "-", "0"):
+    for key in ("ArrowRight", "ArrowDown", "+", "0", "-"):
         before = scene.get_attribute("transform")
         page.keyboard.press(key)
         expect(scene).not_to_have_attribute("transform", before or "")
@@ -171,6 +178,158 @@ def test_canvas_moves_by_mouse_and_zooms(show: Show) -> None:
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
     expect(scene).not_to_have_attribute("transform", moved or "")
+
+
+def test_it_opens_amid_the_story(show: Show) -> None:
+    figures = gallery(show, [autograd_explorer(), autograd_explorer(step=0), autograd_explorer(scenario="second")])
+    said = [figure.locator(".tbviz-words").inner_text() for figure in figures]
+    assert said[0].startswith("Step 7 of 11. Backward, 3 of 6: ")
+    assert said[1].startswith("Step 0 of 11. Before the forward ")
+    assert "torch raises RuntimeError: Trying to backward through the graph a second time" in said[2]
+
+
+def marks(page: Page, look: str) -> Locator:
+    return page.locator(f".tbgraph-mark-{look}")
+
+
+# Presses a button, and tells of the marks that are on their way at once, in the middle and at the end: how many there
+# are, and how far they are from the middle of the node that the step is about.
+TRAVEL = """async ([name, look]) => {
+  const middle = (one) => {
+    const box = one.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const button = document.querySelector(`.tbviz [aria-label="${name}"]`);
+  button.click();
+  const [x, y] = middle(document.querySelector('.tbag-box-now rect.tbgraph-box'));
+  const seen = [];
+  for (const until = performance.now() + 2000; performance.now() < until;) {
+    const all = [...document.querySelectorAll(`.tbgraph-mark-${look}`)];
+    if (!all.length) break;
+    seen.push(all.map((one) => Math.hypot(middle(one)[0] - x, middle(one)[1] - y)));
+    await new Promise(requestAnimationFrame);
+  }
+  return seen;
+}"""
+
+
+def test_gradients_travel_along_the_edges(show: Show) -> None:
+    page = show(autograd_explorer(), motion=True)
+    for name, look, away in (("Step forward", "gradient", True), ("Step back", "gradient", None)):
+        seen = page.evaluate(TRAVEL, [name, look])
+        if away is None:
+            assert seen == []  # going back is no event of the engine
+            continue
+        assert {len(marks) for marks in seen} == {2}  # MulBackward0 sends to w and to x
+        assert all(last > first for first, last in zip(seen[0], seen[-1], strict=True))
+        expect(marks(page, look)).to_have_count(0)
+    page = show(autograd_explorer(step=0), motion=True)
+    seen = page.evaluate(TRAVEL, ["Step forward", "value"])
+    assert all(last < first for first, last in zip(seen[0], seen[-1], strict=True))  # to the node that reads them
+
+
+def test_a_quick_reader_interrupts_what_travels(show: Show) -> None:
+    page = show(autograd_explorer(step=4), motion=True)
+    for _ in range(3):
+        page.evaluate("document.querySelector('[aria-label=\"Step forward\"]').click()")
+    assert page.locator(".tbgraph-mark").count() <= 2  # those of the last step
+    expect(page.locator(".tbgraph-mark")).to_have_count(0)
+    assert page.locator(".tbgraph-label").evaluate_all("(all) => all.every((one) => one.style.opacity === '')")
+
+
+def test_with_reduced_motion_nothing_travels(show: Show) -> None:
+    page = show(autograd_explorer())
+    assert page.evaluate(TRAVEL, ["Step forward", "gradient"]) == []
+
+
+def test_what_torch_refuses_shakes(show: Show) -> None:
+    shaking = """() => [...document.querySelectorAll('.tbgraph-node > g')]
+        .filter((one) => one.getAnimations().some((motion) => motion.effect.getKeyframes().some((k) => k.transform)))
+        .map((one) => one.parentElement.classList.contains('tbag-box-fail'))"""
+    page = show(autograd_explorer(scenario="second"), motion=True)
+    press(page, "Step back")
+    page.wait_for_function(f"!({shaking})().length")
+    assert page.evaluate(
+        f"() => {{ document.querySelector('[aria-label=\"Step forward\"]').click(); return ({shaking})() }}"
+    ) == [True]
+    page = show(autograd_explorer(scenario="second", step=12))
+    assert (
+        page.evaluate(
+            f"() => {{ document.querySelector('[aria-label=\"Step forward\"]').click(); return ({shaking})() }}"
+        )
+        == []
+    )
+
+
+HEIGHT = "document.querySelector('.tbviz').offsetHeight"
+
+
+def closed(page: Page) -> Page:
+    """As a reader finds the figure: what is in its drawer is not in sight."""
+    page.evaluate("document.querySelector('.tbviz-drawer').open = false")
+    return page
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 860), (390, 760)])
+def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -> None:
+    page = closed(show(autograd_explorer(), width=width))
+    heights = {page.evaluate(HEIGHT)}
+    for scenario in ("second", "again", "detach", "no_grad", "in_place", "create_graph", "retain_grad", "backward"):
+        page.get_by_label("What to run").select_option(scenario, force=True)
+        heights.add(page.evaluate(HEIGHT))
+    node(page, "ExpBackward0 (h)").click()
+    heights.add(page.evaluate(HEIGHT))
+    assert len(heights) == 1
+    assert heights.pop() <= most
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_details_leave_the_chosen_node_in_sight(show: Show, width: int) -> None:
+    page = show(autograd_explorer(), width=width)
+    node(page, "MulBackward0").last.click()
+    chosen, side = (
+        page.locator(".tbgraph-node[aria-pressed=true]").bounding_box(),
+        page.locator(".tbag-side").bounding_box(),
+    )
+    assert chosen
+    assert side
+    beside, above = chosen["x"] + chosen["width"] <= side["x"], chosen["y"] + chosen["height"] <= side["y"]
+    assert beside or above
+    press(page, "Close the details")
+    expect(page.locator(".tbag-side")).to_be_hidden()
+    expect(page.locator(".tbgraph-node[aria-pressed=true]")).to_have_count(0)
+
+
+# Pairs of labels, and of a label and a box, that lie on one another in the picture.
+CROWDED = """() => {
+  const boxes = [...document.querySelectorAll('.tbgraph-box, .tbag-badge')]
+    .map((one) => [one, one.getBoundingClientRect()]);
+  const labels = [...document.querySelectorAll('.tbgraph-label')].filter((one) => one.textContent)
+    .map((one) => [one, one.getBoundingClientRect()]);
+  const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  return labels.flatMap(([label, at], i) => [...boxes, ...labels.slice(i + 1)].filter(([, other]) => on(at, other))
+    .map(([one]) => `${label.textContent} on ${one.textContent || one.parentElement.textContent}`));
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_numbers_on_edges_cover_nothing(show: Show, width: int) -> None:
+    for widget in (autograd_explorer(step=4), small_network(step=0)):
+        page = show(widget, width=width)
+        slider = page.get_by_label("Step", exact=True)
+        for step in range(int(slider.input_value()), int(slider.get_attribute("max") or 0)):
+            slider.fill(str(step))
+            assert page.evaluate(CROWDED) == [], step
+
+
+def test_text_is_readable_and_what_is_out_of_sight_is_hinted_at(show: Show) -> None:
+    page = show(deep(), width=390)
+    scale = page.locator(".tbgraph svg > g").evaluate("(scene) => scene.getScreenCTM().a")
+    assert scale * 13 >= 12
+    assert page.locator(".tbgraph").evaluate("(one) => one.style.getPropertyValue('--b')") == "1"
+    expect(page.get_by_role("button", name="Show all")).to_be_visible()
+    expect(show(autograd_explorer(), width=1280).get_by_role("button", name="Show all")).to_be_hidden()
 
 
 def test_play_runs_to_the_end_and_stops(show: Show) -> None:
@@ -219,6 +378,30 @@ def test_sixty_nodes_are_stepped_without_dropped_frames(show: Show) -> None:
     frames = page.evaluate(FRAMES, int(steps or 0))
     print(f"\n{steps} steps, one a frame: {frames}")
     assert frames["middle"] < 8
+
+
+PLAYED = """(frames) => new Promise((done) => {
+  document.querySelector('.tbag-bar .tbviz-primary').click();
+  const gaps = [];
+  let last;
+  requestAnimationFrame(function tick(now) {
+    if (last !== undefined) gaps.push(now - last);
+    last = now;
+    if (gaps.length < frames) return requestAnimationFrame(tick);
+    document.querySelector('.tbag-bar .tbviz-primary').click();
+    done({ dropped: gaps.filter((gap) => gap > 25).length, worst: Math.max(...gaps) });
+  });
+})"""
+
+
+@pytest.mark.alone
+def test_sixty_nodes_play_without_dropped_frames(show: Show) -> None:
+    """Five seconds of playing, with gradients and the view in motion. Others on a machine may spoil a try, not all."""
+    page = show(deep(), width=1280, motion=True)
+    assert page.locator(".tbgraph .tbgraph-node").count() >= 60
+    tries = [page.evaluate(PLAYED, 300) for _ in range(4)]
+    print(f"\n300 frames of playing, each time: {tries}")
+    assert min(frames["dropped"] for frames in tries) == 0
 
 
 START = """() => new Promise((done) => {

@@ -10,10 +10,10 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import BroadcastExplorer
-from torchbook.viz.broadcast import presets
+from torchbook.viz.broadcast import setup
 
 from ..conftest import Show, gallery, mounted
-from ..pressing import active, press, tab_to
+from ..pressing import PHONE, SCREENS, active, draw_across, heights, moving, press, small, tab_to
 
 
 def size(page: Page, name: str, dim: int) -> Locator:
@@ -35,7 +35,7 @@ def result(page: Page) -> str:
 
 
 def test_presets_show_their_result_or_the_error(show: Show) -> None:
-    widgets = [BroadcastExplorer(preset=preset) for preset in presets()]
+    widgets = [BroadcastExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         if widget.error:
             expect(figure.locator(".bx-error")).to_have_text(f"RuntimeError: {widget.error}")
@@ -193,3 +193,54 @@ def test_five_dimensions_fit_on_a_phone(show: Show) -> None:
     page = show(BroadcastExplorer((5, 5, 5, 5, 5), (5, 1), c=(1, 1, 1, 1, 1)), width=360)
     hidden = page.locator(".bx-scroll").evaluate("(e) => e.scrollWidth - e.clientWidth")
     assert hidden == 0
+
+
+@pytest.mark.parametrize("width", SCREENS)
+def test_it_fits_a_screen_with_any_preset_and_keeps_its_height(show: Show, width: int) -> None:
+    for widget in (BroadcastExplorer((4, 1), (3,)), BroadcastExplorer((2, 3, 2), (3, 1))):
+        seen = heights(show(widget, width=width))
+        assert max(seen.values()) <= SCREENS[width], seen
+        assert max(seen.values()) - min(seen.values()) <= 8, seen
+
+
+def test_a_finger_picks_the_element_nearest_to_it(show: Show) -> None:
+    page = show(BroadcastExplorer((3, 3), (3,)), **PHONE)
+    assert small(page) == []
+    box = cell(page, "result", 2, 0).bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + 3, box["y"] + 3)
+    expect(page.locator(".bx-sum .big")).to_have_text("result[2, 0] = a[2, 0] + b[0]")
+    draw_across(page, cell(page, "result", 2, 0), cell(page, "result", 2, 2))
+    expect(page.locator(".bx-sum .big")).to_have_text("result[2, 2] = a[2, 2] + b[2]")
+
+
+def test_repetitions_come_out_of_the_element_that_they_repeat(show: Show) -> None:
+    page = show(BroadcastExplorer((4, 1), (3,)), motion=True)
+    press(page, "bias (3, 1)")
+    assert moving(page, ".bx-block.bx-b .bx-cell.copy") == 6
+    where = """() => { for (const one of document.getAnimations()) one.pause(), one.currentTime = 0;
+      const box = (at) => document.querySelector(`.bx-block.bx-b [data-at="${at}"]`).getBoundingClientRect();
+      return [box("1,2").left - box("1,0").left, box("2,1").top - box("2,0").top].map(Math.abs); }"""
+    assert max(page.evaluate(where)) < 60, "from where b was before, all repetitions of an element from one place"
+    still = show(BroadcastExplorer((4, 1), (3,)))
+    press(still, "bias (3, 1)")
+    assert moving(still, "*") == 0
+
+
+def test_elements_meet_where_one_clicks(show: Show) -> None:
+    page = show(BroadcastExplorer((4, 1), (3,)), motion=True)
+    cell(page, "result", 3, 2).click()
+    assert page.locator(".bx-ghost").all_inner_texts() == ["30", "2"]
+    page.wait_for_function("document.querySelectorAll('.bx-ghost').length === 0")
+
+
+def test_shapes_that_do_not_fit_are_shown_and_shake(show: Show) -> None:
+    page = show(BroadcastExplorer((4, 1), (3,)), motion=True)
+    size(page, "b", 0).select_option("2")
+    size(page, "a", 1).select_option("3")
+    assert moving(page, ".bx-picture") == 1
+    assert page.locator(".bx-step.bad").all_inner_texts() == ["3", "2"]
+    assert page.locator(".bx-step.missing").count() == 1
+    size(page, "a", 1).select_option("2")
+    assert result(page) == "(4, 2)"
+    assert page.locator(".bx-step").count() == 0

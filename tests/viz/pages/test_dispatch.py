@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from torchbook.viz import DispatchRoute
@@ -11,8 +12,8 @@ from torchbook.viz.dispatch import callees, lines, presets, setup
 
 from ..conftest import Show
 from ..models.dispatch_probes import recorded
+from ..models.test_dispatch import dispatch_route
 from ..pressing import copied, press, tab_into, words
-from ..samples import dispatch_route
 
 PRESETS = list(setup()["presets"])  # all of them are in the words that test_dispatch.py compares
 
@@ -91,7 +92,49 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
         assert row.locator(".dr-name").inner_text() == line.slot
         assert row.locator(".dr-state").inner_text() == texts[line.state]
     expect(page.locator(".dr-line [aria-current=step]")).to_have_count(1)
-    expect(page.locator(".dr-chosen")).to_contain_text(widget.recording["entries"][widget.route[1].entry][0])
+    place, kind = widget.recording["entries"][widget.route[1].entry][:2]
+    expect(page.locator(".dr-chosen")).to_contain_text(kind)
+    expect(page.locator(".dr-box dl")).to_contain_text(f"[{kind}] {place}")
+
+
+def test_a_key_of_the_route_is_chosen_and_another_says_why_not(show: Show) -> None:
+    widget = dispatch_route(preset="vmap")
+    page = show(widget)
+    every = lines(widget.recording, widget.op, widget.route, 0)
+    (missed,) = [number for number, line in enumerate(every) if line.slot == "AutocastCPU"]
+    page.locator(".dr-line li").nth(missed).click()
+    expect(page.locator(".dr-said")).to_contain_text("The call does not stop at AutocastCPU: excluded by the thread.")
+    expect(words(page)).to_have_text(widget.words)
+    press(page, "One stop on")
+    at = dispatch_route(preset="vmap", step=1)
+    expect(words(page)).to_have_text(at.words)
+    first = next(n for n, stop in enumerate(at.route) if stop.call == at.route[1].call)
+    place = [line.slot for line in lines(at.recording, at.op, at.route, 1)].index(at.route[first].key)
+    page.locator(".dr-line li").nth(place).click()
+    expect(words(page)).to_have_text(dispatch_route(preset="vmap", step=first).words)
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_the_call_falls_to_the_chosen_key(show: Show, motion: bool) -> None:
+    page = show(dispatch_route(preset="view"), motion=motion)
+    place = """() => [document.querySelector('.dr-ball').style.transform,
+        `translateY(${document.querySelector('.dr-line [aria-current]').offsetTop}px)`]"""
+    first = page.evaluate(place)
+    assert first[0] == first[1]
+    press(page, "One stop on")
+    expect(words(page)).to_have_text(dispatch_route(preset="view", step=1).words)
+    second = page.evaluate(place)
+    assert second[0] == second[1] != first[1]
+    seconds = page.locator(".dr-ball").evaluate("(ball) => getComputedStyle(ball).transitionDuration")
+    assert (seconds != "0s") == motion
+
+
+def test_playing_walks_to_the_end(show: Show) -> None:
+    widget = dispatch_route(preset="view")
+    page = show(widget)
+    press(page, "Play")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(words(page)).to_have_text(dispatch_route(preset="view", step=len(widget.route) - 1).words)
 
 
 def test_callees_have_their_routes_and_lead_on(show: Show) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,10 +10,10 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import FloatExplorer
-from torchbook.viz.floats import FORMATS, presets
+from torchbook.viz.floats import FORMATS, setup
 
 from ..conftest import Show, gallery, mounted, start_all
-from ..pressing import active, press, tab_to, words
+from ..pressing import PHONE, SCREENS, active, draw_across, heights, moving, press, small, tab_to, words
 
 
 def bit(page: Page, n: int) -> Locator:
@@ -36,7 +37,7 @@ def row(page: Page, name: str) -> list[str]:
 
 
 def test_presets_show_their_bits(show: Show) -> None:
-    widgets = [FloatExplorer(preset=preset) for preset in presets()]
+    widgets = [FloatExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         assert int("".join(figure.locator("[data-bit]").all_inner_texts()), 2) == widget.bits
 
@@ -219,3 +220,58 @@ def test_inside_details(show: Show) -> None:
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
     expect(page.locator('.fx-line [data-lane="float32"] .fx-tick')).to_have_count(6)
     assert page.locator(".fx-line").bounding_box()["width"] > 500  # type: ignore[index]
+
+
+@pytest.mark.parametrize("width", SCREENS)
+def test_it_fits_a_screen_with_any_preset_and_keeps_its_height(show: Show, width: int) -> None:
+    seen = heights(show(FloatExplorer(0.1, torch.bfloat16), width=width))
+    assert max(seen.values()) <= SCREENS[width], seen
+    assert max(seen.values()) - min(seen.values()) <= 8, seen
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_bits_are_large_enough_for_a_finger(show: Show, dtype: str) -> None:
+    page = show(FloatExplorer(0.1, dtype), **PHONE)
+    assert small(page) == []
+    before = pattern(page)
+    bit(page, 3).tap()
+    assert [n for n, (x, y) in enumerate(zip(before, pattern(page), strict=True)) if x != y] == [3]
+
+
+def typed(page: Page) -> float:
+    return float(page.get_by_label("number", exact=True).input_value())
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_the_number_is_dragged_along_the_line(show: Show, touch: bool) -> None:
+    page = show(FloatExplorer(preset="bf16-count"), **(PHONE if touch else {}))
+    line = page.locator("svg.fx-line")
+    ticks = line.locator('[data-lane="bfloat16"] .fx-tick')
+    if touch:
+        draw_across(page, page.locator(".fx-typed"), ticks.nth(7))
+    else:
+        for step, mark in enumerate([page.locator(".fx-typed"), ticks.nth(6), ticks.nth(7)]):
+            box = mark.bounding_box()
+            assert box
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            if not step:
+                page.mouse.down()
+        name = line.get_attribute("aria-label") or ""
+        assert name.startswith("Number line from 251 to 263."), "the line stays while the number moves"
+        page.mouse.up()
+    assert 259 < typed(page) < 261, "from 257"
+    assert line.get_attribute("aria-label") != on_line("251 to 263", 9, 557057, 69)
+    assert pattern(page) == f"{FORMATS['bfloat16'].cast(typed(page))[0]:016b}"
+
+
+def test_bits_turn_and_the_line_moves_to_the_number(show: Show) -> None:
+    page = show(FloatExplorer(preset="bf16-count"), motion=True)
+    bit(page, 15).click()
+    assert moving(page, ".fx-bit") == 1
+    line = page.locator("svg.fx-line")
+    seen = {line.get_attribute("aria-label") for _ in range(40)}
+    assert len(seen) > 2
+    expect(line).to_have_attribute("aria-label", re.compile("^Number line from 252 to 264"))
+    still = show(FloatExplorer(preset="bf16-count"))
+    bit(still, 15).click()
+    assert moving(still, "*") == 0

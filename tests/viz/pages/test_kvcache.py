@@ -38,9 +38,60 @@ def test_steps_by_buttons_and_keys(show: Show) -> None:
     page.keyboard.press("End")
     expect(words(page)).to_have_text(KVCacheExplorer(step=7).words)
     expect(slider).to_be_focused()
-    press(page, "First step")
-    page.locator(".kv-svg").nth(1).locator("g").nth(4).click()
+    page.keyboard.press("Home")
+    expect(words(page)).to_have_text(KVCacheExplorer().words)
+
+
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_row_is_picked_by_where_it_is_pressed(show: Show, width: int, way: int) -> None:
+    page = show(KVCacheExplorer(step=3), width=width, has_touch=True)
+    box = page.locator(".kv-row").nth(way).bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + 9, box["y"] + 1.5 * box["height"])
     expect(words(page)).to_have_text(KVCacheExplorer(step=4).words)
+    page.mouse.click(box["x"] + 30, box["y"] - 1.5 * box["height"])
+    expect(words(page)).to_have_text(KVCacheExplorer(step=1).words)
+
+
+def test_short_tokens_stand_upright_and_long_ones_whole(show: Show) -> None:
+    for prompt in (list("What is"), ["computed", "Wait", "gypsy"]):
+        page = show(KVCacheExplorer(prompt=prompt, step=2), width=390)
+        svg = page.locator(".kv-svg").bounding_box()
+        assert svg
+        boxes = page.locator(".kv-svg text").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().toJSON())"
+        )
+        for box in boxes:
+            assert svg["x"] - 1 <= box["x"]
+            assert box["x"] + box["width"] <= svg["x"] + svg["width"] + 1
+            assert svg["y"] - 1 <= box["y"]
+            assert box["y"] + box["height"] <= svg["y"] + svg["height"] + 1
+        cells = page.locator(".kv-svg rect").evaluate_all(
+            "(all) => Math.min(...all.map((one) => one.getBoundingClientRect().top))"
+        )
+        names = page.locator(".kv-svg text:not(.kv-way):not(.kv-row-name)")
+        lowest = names.evaluate_all("(all) => Math.max(...all.map((one) => one.getBoundingClientRect().bottom))")
+        assert lowest <= cells + 1
+
+
+def test_a_shelf_is_chosen_by_its_heads(show: Show) -> None:
+    page = show(KVCacheExplorer(preset="llama-3-8b"))
+    page.get_by_role("button", name="1 KV head (MQA)").click()
+    expect(words(page)).to_have_text(KVCacheExplorer(preset="llama-3-8b", kv_heads=1).words)
+    page.get_by_label("sequence", exact=True).press("ArrowRight")
+    widget = KVCacheExplorer(preset="llama-3-8b", kv_heads=1, length=8192)
+    expect(words(page)).to_have_text(widget.words)
+
+
+@pytest.mark.parametrize("typed", ["", "0", "x"])
+@pytest.mark.parametrize("name", ["memory, GB", "tokens of a sequence"])
+def test_a_wrong_number_is_named_and_changes_nothing(show: Show, name: str, typed: str) -> None:
+    page = show(KVCacheExplorer(preset="llama-3-8b"))
+    page.get_by_label(name, exact=True).fill(typed)
+    expect(page.get_by_role("alert").filter(has_text="a")).to_have_count(1)
+    expect(page.get_by_label(name, exact=True)).to_have_attribute("aria-invalid", "true")
+    expect(words(page)).to_have_text(KVCacheExplorer(preset="llama-3-8b").words)
 
 
 def test_sizes_fit_each_other(show: Show) -> None:
@@ -76,8 +127,11 @@ def test_block_tables_and_pages(show: Show) -> None:
         row = page.locator(".kv-tables tbody tr").nth(run.request)
         expect(row.locator(".kv-pages")).to_have_text(" ".join(str(number) for number in run.pages))
     expect(page.locator(".kv-pool > li.free")).to_have_count(widget.capacity - now.pages)
-    assert page.locator(".kv-slots > .used").count() == now.used
-    assert page.locator(".kv-slots > .spare").count() == now.held - now.used
+    assert page.locator(".kv-pool .kv-slots > .used").count() == now.used
+    assert page.locator(".kv-pool .kv-slots > .spare").count() == now.held - now.used
+    then = pools(widget.setting)[1][3]
+    assert page.locator(".kv-reserved .kv-slots > .used").count() == then.used
+    assert page.locator(".kv-reserved .kv-slots > .spare").count() == then.held - then.used
     page.get_by_label("positions in a page", exact=True).fill("1")
     expect(words(page)).to_have_text(KVCacheExplorer(view="pages", page=1, capacity=16, moment=3).words)
     press(page, "Other sequences")

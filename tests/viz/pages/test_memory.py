@@ -23,8 +23,14 @@ def test_presets_choose_a_model_and_draw_its_parts(show: Show) -> None:
     widgets = [MemoryBudget(preset=preset) for preset in presets]
     for widget, figure, preset in zip(widgets, gallery(show, widgets), presets.values(), strict=True):
         expect(figure.get_by_label("model", exact=True)).to_have_value(preset["model"])
-        parts = sum(getattr(widget.results, name) > 0 for name in PARTS) + 1
-        expect(figure.locator(".sc-svg rect")).to_have_count(parts)
+        parts = [name for name in PARTS if getattr(widget.results, name) > 0]
+        expect(figure.locator(".mb-part")).to_have_count(len(parts))
+        widths = [float(box.get_attribute("width") or 0) for box in figure.locator(".mb-part").all()]
+        whole = widget.results.total
+        for name, width in zip(parts, widths, strict=True):
+            assert width / sum(widths) == pytest.approx(getattr(widget.results, name) / whole, abs=0.01)
+        over = float(figure.locator(".mb-over").get_attribute("width") or 0)
+        assert (over > 0) == (not widget.results.fits)
 
 
 def test_numbers_and_choices_change_everything(show: Show) -> None:
@@ -50,7 +56,7 @@ def test_a_shape_of_your_own(show: Show) -> None:
     expect(page.get_by_label("model", exact=True)).to_have_value("other")
     expect(words(page)).to_have_text(MemoryBudget(layers=16).words)
     page.get_by_label("attention heads, a", exact=True).fill("31")
-    expect(page.locator(".sc-note")).to_contain_text("not a multiple of the heads")
+    expect(page.locator(".mb-told")).to_contain_text("not a multiple of the heads")
 
 
 def test_only_what_matters_is_shown(show: Show) -> None:
@@ -88,6 +94,61 @@ def test_changes_are_a_press_away(show: Show) -> None:
     assert page.evaluate("document.activeElement.closest('.mb-list') !== null")
 
 
+def test_a_remedy_is_taken_and_taken_back(show: Show) -> None:
+    page = show(MemoryBudget(preset="8b", seq=4096))
+    remedy = page.get_by_role("button", name="8 GPUs, ZeRO-3", exact=True)
+    line, gone = page.locator(".mb-card"), page.locator(".mb-gone")
+    before = line.get_attribute("d")
+    expect(remedy).to_have_attribute("aria-pressed", "false")
+    remedy.click()
+    expect(words(page)).to_have_text(MemoryBudget(preset="8b", seq=4096, gpus=8, zero=3).words)
+    expect(remedy).to_have_attribute("aria-pressed", "true")
+    assert line.get_attribute("d") == before
+    assert float(gone.get_attribute("width") or 0) > 50
+    expect(page.locator(".mb-less")).to_contain_text("−")
+    remedy.click()
+    expect(words(page)).to_have_text(MemoryBudget(preset="8b", seq=4096).words)
+    assert float(gone.get_attribute("width") or 0) == 0
+
+
+def test_a_remedy_gives_back_what_it_replaced(show: Show) -> None:
+    page = show(MemoryBudget(preset="8b", precision="master", optimizer="muon"))
+    for name in ("8-bit states", "bf16", "8-bit states", "bf16"):
+        press(page, name)
+    expect(words(page)).to_have_text(MemoryBudget(preset="8b", precision="master", optimizer="muon").words)
+
+
+def test_remedies_are_those_of_what_runs_and_the_first_is_marked(show: Show) -> None:
+    page = show(MemoryBudget(preset="8b"))
+    bar = page.get_by_role("toolbar", name="What saves memory")
+    expect(bar.get_by_role("button")).to_have_text(
+        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "bf16", "LoRA"]
+    )
+    expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, ZeRO-3"])
+    bar.get_by_role("button", name="LoRA").click()
+    expect(bar.get_by_role("button", name="LoRA")).to_be_focused()
+    expect(bar.get_by_role("button")).to_have_text(
+        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "LoRA", "4-bit weights"]
+    )
+    expect(bar.locator(".mb-first")).to_have_count(0)
+    page.get_by_label("what runs", exact=True).select_option("infer")
+    expect(bar.get_by_role("button")).to_have_text(["8-bit weights", "4-bit weights", "8-bit cache"])
+
+
+def test_parts_glide_to_their_new_places(show: Show) -> None:
+    page = show(MemoryBudget(preset="8b"), motion=True)
+    part = page.locator(".mb-part.mb-optimizer")
+    before = part.evaluate("part => (window.part = part).getBoundingClientRect().width")
+    press(page, "8-bit states")
+    between = part.evaluate(
+        "part => new Promise((done) => setTimeout(() => done(part.getBoundingClientRect().width), 120))"
+    )
+    page.wait_for_function("before => part.getBoundingClientRect().width < before / 3", arg=before)
+    after = part.evaluate("part => part.getBoundingClientRect().width")
+    assert after < between < before
+    assert part.evaluate("part => part === window.part")
+
+
 def test_fields_by_arrow_keys(show: Show) -> None:
     page = show(MemoryBudget())
     page.get_by_label("GPUs, K", exact=True).focus()
@@ -116,6 +177,7 @@ def test_presets_by_keyboard(show: Show) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(MemoryBudget(preset="1b").words)
+    page.keyboard.press("Tab")  # what saves memory
     page.keyboard.press("Tab")  # the drawer
     page.keyboard.press("Tab")  # the presets in it
     page.keyboard.press("Tab")

@@ -9,8 +9,8 @@ from torchbook.viz import BottleneckTool, PipelineTimeline
 from torchbook.viz import bottleneck as neck
 
 from ..conftest import Show, gallery
+from ..models.test_pipeline import timeline_of_a_run
 from ..pressing import copied, press, tab_into, words
-from ..samples import timeline_of_a_run
 
 # The timeline
 
@@ -68,7 +68,18 @@ def test_a_batch_is_followed_by_slider_and_by_click(show: Show) -> None:
     expect(way).to_contain_text("Batch 1: worker 1 loads it")
     page.locator(".pl-step[data-batch='7']").click()
     expect(way).to_contain_text("Batch 7: worker 3 loads it")
-    expect(page.get_by_label("follow batch")).to_have_value("7")
+    lanes = page.get_by_role("slider", name="follow batch")
+    expect(lanes).to_have_attribute("aria-valuenow", "7")
+    expect(page.locator(".pl-brief")).to_contain_text("Batch 7: loaded in 40.0 ms")
+    box, step = lanes.bounding_box(), page.locator(".pl-step[data-batch='9']").bounding_box()
+    assert box
+    assert step
+    lanes.click(position={"x": step["x"] - box["x"] + 2, "y": box["height"] - 6})  # under the lanes, nearest to a step
+    expect(way).to_contain_text("Batch 9: worker 1 loads it")
+    lanes.press("End")
+    expect(way).to_contain_text("Batch 15: ")
+    lanes.press("ArrowRight")
+    expect(way).to_contain_text("Batch 15: ")
 
 
 def test_lanes_are_to_scale(show: Show) -> None:
@@ -135,6 +146,49 @@ def test_a_wrong_measurement_is_named_and_changes_nothing(show: Show) -> None:
     field.blur()
     expect(field).to_have_value("98")
     expect(field).not_to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_the_end_of_a_block_is_dragged(show: Show, touch: bool) -> None:
+    page = show(BottleneckTool(), has_touch=touch)
+    grip = page.get_by_role("slider", name="loader alone")
+    box = grip.bounding_box()
+    assert box
+    assert min(box["width"], box["height"]) > 43.9
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y, steps=4)
+    held = grip.bounding_box()
+    assert held
+    assert held["x"] - box["x"] == pytest.approx(-60, abs=8)  # it stays under the hand
+    page.mouse.up()
+    loader = float(grip.get_attribute("aria-valuenow") or 0)
+    assert 5 < loader < 95
+    expect(page.get_by_label("the loader alone, for")).to_have_value(f"{loader:g}")
+    expect(words(page)).to_have_text(BottleneckTool(loader_ms=loader).words)
+
+
+def test_measurements_are_changed_by_keys(show: Show) -> None:
+    page = show(BottleneckTool())
+    expect(page.get_by_role("slider", name="copy")).to_have_attribute("aria-valuetext", "not measured")
+    for name, keys in (("full run", ["ArrowLeft", "Shift+ArrowLeft"]), ("copy", ["ArrowRight"]), ("step", ["ArrowUp"])):
+        for key in keys:
+            page.get_by_role("slider", name=name).press(key)
+    expect(words(page)).to_have_text(BottleneckTool(full_ms=87.0, copy_ms=1.0, step_ms=41.0).words)
+    for _ in range(2):
+        page.get_by_role("slider", name="copy").press("Shift+ArrowLeft")
+    expect(page.get_by_role("slider", name="copy")).to_have_attribute("aria-valuenow", "0")
+
+
+def test_lanes_show_what_waits_and_what_cannot_be(show: Show) -> None:
+    marks = {"starved": ".bn-wait", "impossible": ".bn-clash", "serial": ".bn-wait", "launch": ".bn-idle"}
+    figures = gallery(show, [BottleneckTool(preset=preset) for preset in marks])
+    for figure, mark in zip(figures, marks.values(), strict=True):
+        expect(figure.locator(f"{mark}:not([width='0'])").first).to_be_visible()
+    expect(figures[0].locator(".bn-clash")).to_have_count(0)
+    more = gallery(show, [BottleneckTool(full_ms=200.0)])[0]
+    expect(more.locator(".bn-gap")).to_have_count(2)
 
 
 def test_the_cpu_changes_the_remedies(show: Show) -> None:

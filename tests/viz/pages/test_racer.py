@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import OptimizerRacer
-from torchbook.viz.racer import presets, surfaces
+from torchbook.viz.racer import setup, surfaces
 
 from ..conftest import Show, gallery, mounted
 from ..pressing import active, press, tab_to, words
@@ -52,8 +52,8 @@ def started(page: Page) -> tuple[float, float]:
 
 
 def test_presets_have_their_notes(show: Show) -> None:
-    figures = gallery(show, [OptimizerRacer(preset=preset) for preset in presets()])
-    for figure, preset in zip(figures, presets().values(), strict=True):
+    figures = gallery(show, [OptimizerRacer(preset=preset) for preset in setup()["presets"]])
+    for figure, preset in zip(figures, setup()["presets"].values(), strict=True):
         expect(figure.locator(".rx-note")).to_have_text(preset["note"])
 
 
@@ -176,6 +176,63 @@ def test_momentum_is_nudged_towards_one(show: Show) -> None:
     expect(momentum).to_have_value("0")
 
 
+def test_all_rates_move_together(show: Show) -> None:
+    page = show(OptimizerRacer("ravine", ("sgd", "adam"), adam={"lr": 0.05}))
+    before = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
+    slide = page.get_by_role("slider", name="rates", exact=True)
+    slide.fill("-0.3")
+    after = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
+    assert after["SGD"] / before["SGD"] == pytest.approx(after["Adam"] / before["Adam"], rel=0.02)
+    usual = surfaces()["ravine"]["rates"]["sgd"]
+    assert after["SGD"] == pytest.approx(usual * 10**-0.3, rel=0.01)
+    expect(slide).to_have_attribute("aria-valuetext", "× 0.5")
+    expect(words(page)).to_have_text(
+        OptimizerRacer("ravine", ("sgd", "adam"), sgd={"lr": after["SGD"]}, adam={"lr": after["Adam"]}).words
+    )
+    field(page, "SGD", "lr").fill(str(usual * 10))
+    expect(slide).to_have_value("1")
+
+
+def test_the_legend_tells_who_is_who_and_how_far(show: Show) -> None:
+    page = show(OptimizerRacer(preset="diverge"))
+    who = page.locator(".rx-legend .rx-who")
+    expect(who).to_have_text(["SGDdiverged"])
+    scrubber(page).fill("0")
+    expect(who).to_have_text([f"SGD{OptimizerRacer(preset='diverge').runs['sgd'].losses[0]:.3g}"])
+    page.get_by_role("toolbar", name="Racers").get_by_role("button", name="AdamW").click()
+    expect(who).to_have_count(2)
+    assert page.locator(".rx-legend .rx-head").evaluate_all(
+        "(all) => all.map((e) => e.getAttribute('d'))"
+    ) == page.locator(".rx-map .rx-head").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_ways_bend_from_preset_to_preset(show: Show, motion: bool) -> None:
+    page = show(OptimizerRacer(preset="race"), motion=motion)
+    page.evaluate("""() => { window.ways = new Set();
+        const see = () => ways.add(document.querySelector('.rx-map .rx-path.rx-sgd')?.getAttribute('d'));
+        new MutationObserver(see).observe(document.querySelector('.rx-map svg'), {childList: true, subtree: true}) }""")
+    press(page, "rate near the limit")
+    expect(words(page)).to_have_text(OptimizerRacer(preset="bounce").words)
+    page.wait_for_timeout(600)
+    assert (page.evaluate("ways.size") > 3) is motion
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 860), (390, 760)])
+def test_its_height_stays_and_fits_a_screen(show: Show, width: int, most: int) -> None:
+    page = show(OptimizerRacer("bowl"), width=width)
+    page.evaluate("document.querySelector('.tbviz-drawer').open = false")
+    height = "document.querySelector('.tbviz').offsetHeight"
+    heights = {page.evaluate(height)}
+    for preset in setup()["presets"].values():
+        page.get_by_role("button", name=preset["label"], exact=True, include_hidden=True).evaluate(
+            "(one) => one.click()"
+        )
+        heights.add(page.evaluate(height))
+    assert len(heights) == 1
+    assert heights.pop() <= most
+
+
 def test_racers_come_and_go(show: Show) -> None:
     page = show(OptimizerRacer("bowl", ("sgd",)))
     tools = page.get_by_role("toolbar", name="Racers")
@@ -288,9 +345,21 @@ def test_steps_are_set(show: Show) -> None:
     page = show(OptimizerRacer("bowl", ("sgd",)))
     page.get_by_label("steps", exact=True).fill("12")
     expect(words(page)).to_have_text(OptimizerRacer("bowl", ("sgd",), steps=12).words)
-    page.get_by_label("steps", exact=True).fill("0")
-    expect(words(page)).to_contain_text("step 12 of 12")
+    for wrong in ("0", "", "7.5", "1001", "many"):
+        page.get_by_label("steps", exact=True).fill(wrong)
+        expect(page.get_by_role("alert").filter(has_text=re.compile("."))).to_have_text("a whole number from 1 to 1000")
+        expect(words(page)).to_contain_text("step 12 of 12")
     page.get_by_label("steps", exact=True).blur()
+    expect(page.get_by_label("steps", exact=True)).to_have_value("12")
+
+
+@pytest.mark.parametrize("wrong", ["", " ", "x", "nan", "9"])
+def test_a_wrong_start_is_said_and_changes_nothing(show: Show, wrong: str) -> None:
+    page = show(OptimizerRacer("bowl", ("sgd",), (-2, 1)))
+    before = words(page).inner_text()
+    page.get_by_label("start y", exact=True).fill(wrong)
+    expect(page.get_by_role("alert").filter(has_text=re.compile("."))).to_have_text("from −2 to 2")
+    assert words(page).inner_text() == before
 
 
 def test_copied_code_walks_the_path_that_is_shown(show: Show) -> None:
@@ -357,7 +426,7 @@ def test_nothing_lies_beyond_the_figure(show: Show, preset: str) -> None:
     page = show(OptimizerRacer(preset=preset))
     drawing = page.locator(".rx-svg")
     beyond = """() => [...document.querySelectorAll('.tbviz *')]
-        .filter((e) => !e.closest('.rx-svg'))
+        .filter((e) => !e.closest('.rx-svg, .tbviz-bar > .tbviz-toolbar'))  // the toolbar scrolls
         .filter((e) => e.getBoundingClientRect().right > document.querySelector('.tbviz').getBoundingClientRect().right)
         .map((e) => e.outerHTML.slice(0, 99))"""
     for width, drawn in ((800, r"^0 0 4\d\d "), (360, r"^0 0 3\d\d ")):

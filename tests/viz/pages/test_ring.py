@@ -55,6 +55,52 @@ def test_playing_walks_to_the_end(show: Show, motion: bool) -> None:
     expect(words(page)).to_have_text(RingAllReduce(ranks=2, step=2).words)
 
 
+def test_slices_fill_as_sums_come_in(show: Show) -> None:
+    widget = RingAllReduce(ranks=3, elements=6, step=2)
+    page = show(widget)
+    slices = page.locator(".ri-slice")
+    held = [len(parts) for rank in widget.steps[2].parts for parts in rank]
+    expect(slices).to_have_count(9)
+    scales = slices.evaluate_all("(all) => all.map((one) => Number(/scale\\((.*)\\)/.exec(one.style.transform)[1]))")
+    assert scales == [pytest.approx((count / 3) ** 0.5, abs=1e-3) for count in held]
+    expect(page.locator(".ri-slice.all")).to_have_count(held.count(3))
+    expect(page.locator(".ri-big")).to_have_text("0.67 ×")
+    page.get_by_label("step", exact=True).press("End")
+    expect(page.locator(".ri-slice.all")).to_have_count(9)
+    expect(page.locator(".ri-parcel")).to_have_count(0)
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_a_slice_is_dragged_to_the_next_rank(show: Show, touch: bool) -> None:
+    page = show(RingAllReduce(), width=390 if touch else 800, has_touch=touch)
+    hand = page.locator(".ri-parcel .ri-hand")
+    boxes = [box for box in (one.bounding_box() for one in hand.all()) if box]
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 44
+    ring = page.locator(".ri-svg").bounding_box()
+    assert ring
+    x, y = ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2
+    start = (boxes[0]["x"] + 22, boxes[0]["y"] + 22)  # of rank 0, at the top; rank 1 is at the right, rank 2 below
+    way = [start, (x + ring["width"] / 4, y - ring["height"] / 4), (ring["x"] + ring["width"] - 40, y), (x, y + 120)]
+    if touch:
+        finger = page.context.new_cdp_session(page)
+        for kind, places in (("touchStart", way[:1]), *(("touchMove", [place]) for place in way[1:]), ("touchEnd", [])):
+            points = [{"x": a, "y": b} for a, b in places]
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    else:
+        page.mouse.move(*start)
+        page.mouse.down()
+        for place in way[1:]:
+            page.mouse.move(*place, steps=3)
+        page.mouse.up()
+    expect(words(page)).to_have_text(RingAllReduce(step=2).words)
+
+
+def test_a_slice_that_is_pressed_goes_on(show: Show) -> None:
+    page = show(RingAllReduce())
+    page.locator(".ri-parcel").first.click()
+    expect(words(page)).to_have_text(RingAllReduce(step=1).words)
+
+
 def test_table_shows_every_chunk_and_whose_numbers_it_holds(show: Show) -> None:
     widget = RingAllReduce(preset="few", step=5)
     page = show(widget)

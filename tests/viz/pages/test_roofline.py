@@ -65,6 +65,62 @@ def test_device_is_chosen_below_the_plot(show: Show) -> None:
     expect(page.locator(".sc-head")).to_contain_text("on A100 compute-bound")
 
 
+def test_the_dot_slides_along_the_roof(show: Show) -> None:
+    page = show(Roofline())
+    grip = page.locator(".rl-grip")
+    box, field = grip.bounding_box(), page.locator(".rl-plot").bounding_box()
+    assert box
+    assert field
+    assert box["width"] >= 44
+    page.mouse.move(box["x"] + 22, box["y"] + 22)
+    page.mouse.down()
+    page.mouse.move(field["x"] + field["width"] / 2, field["y"] + 30, steps=6)
+    page.mouse.up()
+    rows = int(page.get_by_label("rows, M", exact=True).input_value())
+    assert 1 < rows < 4096
+    expect(words(page)).to_have_text(Roofline(sizes={"m": rows}).words)
+    now = grip.bounding_box()
+    assert now
+    assert abs(now["x"] + 22 - field["x"] - field["width"] / 2) < 6
+    grip.press("ArrowRight")
+    expect(page.get_by_label("rows, M", exact=True)).to_have_value(str(2 * rows))
+    page.get_by_label("op", exact=True).select_option("softmax")
+    expect(words(page)).to_have_text(Roofline(op="softmax").words)
+    expect(grip).to_have_attribute("tabindex", "-1")
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_the_dot_glides_to_another_operation(show: Show, motion: bool) -> None:
+    page = show(Roofline(), motion=motion)
+    page.evaluate("""() => { window.seen = new Set(); const grip = document.querySelector('.rl-grip');
+        new MutationObserver(() => seen.add(grip.style.transform)).observe(grip, { attributes: true }); }""")
+    press(page, "one token")
+    expect(words(page)).to_have_text(Roofline(preset="decode").words)
+    page.wait_for_timeout(600)
+    places = page.evaluate("seen.size")
+    assert places > 3 if motion else places == 1
+
+
+@pytest.mark.parametrize("width", [360, 390, 800])
+def test_labels_stay_in_the_plot_and_off_one_another(show: Show, width: int) -> None:
+    points = {"add": (33.6e6, 403e6, 30e-3), "matrix times vector": (33.5e6, 67.1e6, 3e-3),
+              "matrix times matrix": (17.2e9, 50.3e6, 41e-3), "exp": (33.6e6, 268e6, 20e-3)}  # fmt: skip
+    for traits in ({"op": "pointwise"}, {"preset": "decode"}, {"preset": "matmul"}):
+        page = show(Roofline(machine=MACHINE, points=points, dtype="fp32", device="machine", **traits), width=width)
+        plot = page.locator(".rl-plot").bounding_box()
+        assert plot
+        texts = page.locator(".rl-plot :is(.rl-halo, .sc-here)").all()
+        boxes = [box for box in (text.bounding_box() for text in texts) if box]
+        assert len(boxes) >= 5
+        for i, a in enumerate(boxes):
+            assert plot["x"] - 1 <= a["x"]
+            assert a["x"] + a["width"] <= plot["x"] + plot["width"] + 1
+            for b in boxes[i + 1 :]:
+                across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+                down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
+                assert min(across, down) < 3, (width, traits)
+
+
 def test_sizes_by_arrow_keys(show: Show) -> None:
     page = show(Roofline())
     page.get_by_label("rows, M", exact=True).focus()

@@ -73,7 +73,7 @@ def test_links_and_rules_are_chosen(show: Show) -> None:
 
 def test_bar_and_curve_follow(show: Show) -> None:
     page = show(ScalingCalculator(overlap=5.0))
-    bar = page.locator(".sc-svg").first
+    bar = page.locator(".sc-step")
     expect(bar).to_have_attribute(
         "aria-label",
         "One step of 84.3 ms: 80.0 ms compute, 2.67 ms of communication hidden behind it, 4.33 ms exposed.",
@@ -89,10 +89,59 @@ def test_curve_sets_the_number_of_gpus(show: Show) -> None:
     plot = page.locator(".sc-curve")
     box = plot.bounding_box()
     assert box
-    plot.click(position={"x": 34 + (box["width"] - 46) * 31 / 63, "y": box["height"] / 2})
+    plot.click(position={"x": 30 + (box["width"] - 46) * 31 / 63, "y": box["height"] / 4})
     expect(page.get_by_label("GPUs, K")).to_have_value("32")
     page.get_by_label("GPUs, K").fill("100")
     expect(page.locator(".sc-dot")).to_have_count(0)
+
+
+def test_the_point_is_dragged_along_the_curve(show: Show) -> None:
+    page = show(ScalingCalculator())
+    point = page.get_by_role("slider", name="Number of GPUs")
+    box = point.bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 200, y, steps=4)
+    page.mouse.up()
+    gpus = int(point.get_attribute("aria-valuenow") or 0)
+    assert gpus > 16
+    expect(page.get_by_label("GPUs, K")).to_have_value(str(gpus))
+    point.press("ArrowLeft")
+    point.press("PageDown")
+    expect(words(page)).to_have_text(ScalingCalculator(gpus=gpus - 9).words)
+    point.press("End")
+    point.press("ArrowRight")
+    expect(words(page)).to_have_text(ScalingCalculator(gpus=64).words)
+    assert min(box["width"], box["height"]) > 43.9
+
+
+def test_sliders_of_sizes_move_by_every_key(show: Show) -> None:
+    page = show(ScalingCalculator(bandwidth_gb=1.0))
+    link = page.get_by_label("link", exact=True)
+    seen = [link.get_attribute("aria-valuetext")]
+    for _ in range(12):
+        link.press("ArrowRight")
+        seen.append(link.get_attribute("aria-valuetext"))
+    assert seen[0] == "1 GB/s"
+    assert seen[-1] == "4 GB/s"
+    assert len(set(seen)) == len(seen)
+    expect(words(page)).to_have_text(ScalingCalculator(bandwidth_gb=4.0).words)
+    page.get_by_label("overlap", exact=True).fill("40")
+    page.get_by_label("model", exact=True).fill("60")
+    expect(words(page)).to_have_text(ScalingCalculator(bandwidth_gb=4.0, overlap=40.0, parameters=1e9).words)
+    expect(page.get_by_label("parameters", exact=True)).to_have_value("1B")
+
+
+def test_the_curve_glides(show: Show) -> None:
+    page = show(ScalingCalculator(), motion=True)
+    curve = page.locator(".sc-line")
+    before = curve.get_attribute("d")
+    press(page, "over Ethernet")
+    between = curve.evaluate("path => new Promise((done) => setTimeout(() => done(path.getAttribute('d')), 120))")
+    page.wait_for_timeout(600)
+    assert len({before, between, curve.get_attribute("d")}) == 3
 
 
 def test_copied_code_prints_the_results(show: Show, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +158,7 @@ def test_presets_by_keyboard(show: Show) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(ScalingCalculator(preset="both-directions").words)
-    page.keyboard.press("Tab")  # the drawer
-    page.keyboard.press("Tab")  # the presets in it
+    for _ in range(5):  # three sliders, the drawer, the presets in it
+        page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "parameters"

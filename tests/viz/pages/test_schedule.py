@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from torchbook.viz import PipelineSchedule
-from torchbook.viz.schedule import doing, held, moments
+from torchbook.viz.schedule import bubble, doing, held, moments, percent
 
 from ..conftest import Show, overflow
 from ..pressing import copied, press, tab_into, words
@@ -17,10 +17,10 @@ def test_moments_by_buttons(show: Show) -> None:
     expect(page.get_by_role("button", name="One moment back")).to_have_attribute("aria-disabled", "true")
     press(page, "One moment on")
     expect(words(page)).to_have_text(PipelineSchedule(cursor=1).words)
-    press(page, "End")
+    page.get_by_label("moment", exact=True).press("End")
     expect(words(page)).to_have_text(PipelineSchedule(cursor=30).words)
     expect(page.get_by_role("button", name="One moment on")).to_have_attribute("aria-disabled", "true")
-    press(page, "Start")
+    page.get_by_label("moment", exact=True).press("Home")
     expect(words(page)).to_have_text(PipelineSchedule().words)
 
 
@@ -60,18 +60,40 @@ def test_playing_walks_to_the_end(show: Show, motion: bool) -> None:
 def test_a_click_on_the_lanes_goes_to_that_moment(show: Show) -> None:
     page = show(PipelineSchedule(whole=True))
     ops = PipelineSchedule().ops
-    boxes = page.locator(".sd-f, .sd-b").and_(page.locator("svg[role=img] rect:not(.sd-hatch)"))
-    expect(boxes).to_have_count(len(ops))
+    expect(page.locator("svg[role=img] rect[data-op]")).to_have_count(len(ops))
     op = next(
         i
         for i, candidate in enumerate(ops)
         if candidate.kind == "B" and candidate.rank == 0 and candidate.microbatch == 3
     )
-    box = boxes.nth(op).bounding_box()
+    box = page.locator("rect[data-op='B3.0']").bounding_box()
     assert box
     page.mouse.click(box["x"] + 4, box["y"] + 3)
     at = moments(ops).index(ops[op].start)
     expect(words(page)).to_have_text(PipelineSchedule(cursor=at).words)
+
+
+def test_boxes_move_from_one_schedule_to_the_other(show: Show) -> None:
+    page = show(PipelineSchedule(), motion=True)
+    box = page.locator("rect[data-op='B0.0']")
+    before = box.evaluate("box => (window.box = box).getBoundingClientRect().left")
+    press(page, "GPipe")
+    between = page.evaluate("new Promise((done) => setTimeout(() => done(box.getBoundingClientRect().left), 120))")
+    page.wait_for_timeout(600)
+    after = page.evaluate("box.getBoundingClientRect().left")
+    assert before < between < after
+    assert page.evaluate("box.isConnected && box.dataset.op") == "B0.0"
+
+
+def test_the_bubble_is_drawn_as_long_as_it_is(show: Show) -> None:
+    for preset in ("gpipe", "1f1b", "interleaved", "sending"):
+        widget = PipelineSchedule(preset=preset)
+        page = show(widget)
+        boxes = "boxes => boxes.reduce((sum, box) => sum + Number(box.getAttribute('width')), 0)"
+        idle = page.locator(".sd-scroll .sd-bubble").evaluate_all(boxes)
+        busy = page.locator("rect[data-op]").evaluate_all(boxes) + page.locator("rect[data-op]").count()
+        assert idle / (idle + busy) == pytest.approx(bubble(widget.ops), abs=0.01)
+        expect(page.locator(".sd-share")).to_have_text(percent(bubble(widget.ops)))
 
 
 def test_lanes_are_to_scale_and_lettered(show: Show) -> None:
@@ -145,7 +167,7 @@ def test_many_ranks_fit_into_the_width(show: Show) -> None:
 
 def test_the_moment_is_scrolled_into_view(show: Show) -> None:
     page = show(PipelineSchedule(preset="more"), width=360)
-    press(page, "End")
+    page.get_by_label("moment", exact=True).press("End")
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft > 300")
-    press(page, "Start")
+    page.get_by_label("moment", exact=True).press("Home")
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft === 0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from torchbook.viz import StrategyTool
@@ -51,6 +52,29 @@ def test_a_candidate_is_shown_by_its_name(show: Show) -> None:
     expect(name).to_be_focused()
     expect(page.locator(".sc-table")).to_contain_text("all-reduce: gradient shards")
     expect(page.locator(".st-about")).to_contain_text("mesh of two dimensions")
+
+
+def test_the_cluster_shows_what_each_gpu_keeps(show: Show) -> None:
+    page = show(StrategyTool(preset="70b"))
+    kept, boxes = page.locator(".st-kept"), page.locator(".st-box")
+    expect(boxes).to_have_count(16)  # of two of the eight nodes
+    size = "(all) => all.map((one) => Number(one.getAttribute('width')) * Number(one.getAttribute('height')))"
+    for show_one, part in (("fsdp", 1 / 64), ("ddp", 1), ("hsdp", 1 / 8)):
+        page.locator(".st-rows").get_by_role("button", name=f"{STRATEGIES[show_one]}: ").click()
+        expect(words(page)).to_have_text(StrategyTool(preset="70b", show=show_one).words)
+        for area, whole in zip(kept.evaluate_all(size), boxes.evaluate_all(size), strict=True):
+            assert area / whole == pytest.approx(part, abs=0.02)
+    page.locator(".st-rows").get_by_role("button", name=f"{STRATEGIES['single']}: ").click()
+    expect(page.locator(".st-idle")).to_have_count(15)
+
+
+def test_what_a_cluster_cannot_do_has_its_row_too(show: Show) -> None:
+    page = show(StrategyTool(preset="8b"))
+    row = page.get_by_role("button", name=f"{STRATEGIES['hsdp']}: not on this cluster")
+    expect(row).to_have_attribute("aria-disabled", "true")
+    row.press("Enter")
+    expect(words(page)).to_have_text(StrategyTool(preset="8b").words)
+    expect(page.locator(".st-rows").get_by_role("button")).to_have_count(len(STRATEGIES))
 
 
 def test_a_wrong_number_is_named_and_changes_nothing(show: Show) -> None:

@@ -12,17 +12,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import SLACK
 from torchbook.viz import StrideExplorer
-from torchbook.viz.stride import presets
+from torchbook.viz.stride import setup
 
 from ..conftest import Show, gallery, mounted
-from ..pressing import active, press, tab_to
+from ..pressing import PHONE, SCREENS, active, draw_across, heights, moving, press, small, tab_to
 
 
 def fact(page: Page | Locator, name: str) -> str:
     """The value beside a name such as "stride"."""
     root = page.page if isinstance(page, Locator) else page
     named = root.locator(".sx-name", has_text=re.compile(f"^{re.escape(name)}$"))
-    value = page.locator(".sx-facts > div", has=named)
+    value = page.locator(".sx-fact", has=named)
     return value.locator(".sx-value").first.inner_text()
 
 
@@ -34,8 +34,23 @@ def element(page: Page, *at: int) -> Locator:
     return page.locator(f'[data-at="{",".join(map(str, at))}"]')
 
 
+LINE = ".sx-wires path:not(.halo)"
+
+# What lies under the pixels of a line, but for its two ends.
+CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].flatMap((path) => {
+  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
+  const crossed = new Set();
+  for (let at = 2; at < path.getTotalLength() - 2; at += 1) {
+    const { x, y } = path.getPointAtLength(at);
+    const cell = document.elementFromPoint(left + x, top + y)?.closest('.sx-cell');
+    if (cell && !cell.matches('.on, .also')) crossed.add(cell.getAttribute('aria-label'));
+  }
+  return [...crossed];
+})"""
+
+
 def test_presets_show_shape_and_stride(show: Show) -> None:
-    widgets = [StrideExplorer(preset=preset) for preset in presets()]
+    widgets = [StrideExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
         assert facts(figure)[:2] == (str(tuple(widget.size)), str(tuple(widget.stride)))
 
@@ -47,7 +62,29 @@ def test_hover_works_out_the_place_in_storage(show: Show) -> None:
     assert page.locator('[data-place="5"].on').count() == 1
     page.locator('[data-place="3"]').hover()
     expect(page.locator(".sx-sum .small")).to_have_text("read by x[0, 1]")
-    expect(page.locator(".sx-wires path")).to_have_count(1)
+    expect(page.locator(LINE)).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "at"), [((3, 4), (0, 1)), ((8, 16), (2, 14)), ((2, 3, 4), (0, 1, 1)), ((6, 6), (1, 0))]
+)
+@pytest.mark.parametrize("width", SCREENS)
+def test_a_line_leads_to_the_storage_and_crosses_no_number(
+    show: Show, shape: tuple[int, ...], at: tuple[int, ...], width: int
+) -> None:
+    page = show(StrideExplorer(shape, selected=at), width=width)
+    expect(page.locator(LINE)).to_have_count(1)
+    assert page.evaluate(CROSSED) == []
+    ends = """(path) => {
+      const from = path.getPointAtLength(0), to = path.getPointAtLength(path.getTotalLength());
+      const origin = path.ownerSVGElement.getBoundingClientRect();
+      const gap = ({ x, y }, mark, edge) => {
+        const box = document.querySelector(mark).getBoundingClientRect();
+        return Math.hypot(origin.left + x - box.left - box.width / 2, origin.top + y - box[edge]);
+      };
+      return [gap(from, "[data-at].on", "bottom"), gap(to, "[data-place].on", "top")];
+    }"""
+    assert max(page.locator(LINE).evaluate(ends)) < 2
 
 
 def test_operations_chain_and_undo(show: Show) -> None:
@@ -226,7 +263,89 @@ def test_inside_details(show: Show) -> None:
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
     element(page, 1, 2).click()
     expect(page.locator(".sx-sum .big")).to_contain_text("storage[5]")
-    expect(page.locator(".sx-wires path")).to_have_count(1)
+    expect(page.locator(LINE)).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", SCREENS)
+def test_it_fits_a_screen_with_any_preset_and_keeps_its_height(show: Show, width: int) -> None:
+    for widget in (StrideExplorer((2, 3)), StrideExplorer((8, 16))):
+        page = show(widget, width=width)
+        seen = heights(page)
+        assert max(seen.values()) <= SCREENS[width], seen
+        del seen["at first"]
+        assert max(seen.values()) - min(seen.values()) <= 8, seen
+
+
+@pytest.mark.parametrize("width", SCREENS)
+def test_of_sixteen_columns_none_is_cut_off(show: Show, width: int) -> None:
+    page = show(StrideExplorer((8, 16)), width=width)
+    cut = """() => ['.sx-grid', '.sx-store'].flatMap((name) => {
+      const box = document.querySelector(name).getBoundingClientRect();
+      return [...document.querySelectorAll(`${name} .sx-cell`)].map((cell) => cell.getBoundingClientRect())
+        .filter(({ left, right, top, bottom }) =>
+          left < box.left || right > box.right || top < box.top || bottom > box.bottom);
+    })"""
+    assert page.evaluate(cut) == []
+
+
+def test_a_finger_picks_the_element_nearest_to_it(show: Show) -> None:
+    page = show(StrideExplorer((8, 16)), **PHONE)
+    assert small(page) == []
+    box = element(page, 3, 9).bounding_box()
+    assert box
+    assert box["width"] < 24
+    page.touchscreen.tap(box["x"] + 1, box["y"] + box["height"] + 0.5)
+    expect(page.locator(".sx-sum .big")).to_contain_text("x[3, 9]")
+    box = page.locator('[data-place="70"]').bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + 3, box["y"] + 3)
+    expect(page.locator(".sx-sum .small")).to_have_text("read by x[4, 6]")
+    draw_across(page, element(page, 3, 9), element(page, 3, 14))
+    expect(page.locator(".sx-sum .big")).to_contain_text("x[3, 14]")
+
+
+def test_a_view_moves_the_elements_and_a_copy_moves_the_memory(show: Show) -> None:
+    page = show(StrideExplorer((2, 3)), motion=True)
+    press(page, "x.mT")
+    assert moving(page, "[data-at]") == 6, "the grid is narrower, and in the middle"
+    assert moving(page, "[data-place]") == 0
+    assert moving(page, ".sx-facts [data-dim]") == 4, "sizes and strides trade places"
+    press(page, "x.contiguous()")
+    page.wait_for_function("document.getAnimations().length === 0")
+    press(page, "Undo")
+    page.wait_for_function("document.getAnimations().length === 0")
+    press(page, "x.contiguous()")
+    assert moving(page, "[data-at]") == 0
+    assert moving(page, "[data-place]") == 4
+    assert facts(page) == ("(3, 2)", "(2, 1)", "0", "copied")
+    still = show(StrideExplorer((2, 3)))
+    press(still, "x.mT")
+    assert moving(still, "*") == 0
+
+
+def test_what_is_refused_shakes_and_says_why(show: Show) -> None:
+    page = show(StrideExplorer((6,)), motion=True)
+    press(page, "x.mT")
+    assert moving(page, ".sx-grid") == 1
+    with pytest.raises(RuntimeError) as refusal:
+        torch.zeros(6).mT  # noqa: B018
+    alert = page.get_by_role("alert").filter(has_text="torch refuses")
+    expect(alert.locator("code").nth(1)).to_have_text(f"RuntimeError: {refusal.value}")
+    assert facts(page)[0] == "(6,)"
+
+
+@pytest.mark.parametrize(
+    ("label", "typed", "said"), [("value", "", "a number"), ("start", "1.5", "start: a whole number")]
+)
+def test_a_wrong_entry_says_so_and_changes_nothing(show: Show, label: str, typed: str, said: str) -> None:
+    page = show(StrideExplorer((2, 3)))
+    press(page, "Write to an element" if label == "value" else "narrow")
+    page.get_by_label(label, exact=True).fill(typed)
+    button = page.get_by_role("button", name="Write" if label == "value" else "Apply", exact=True)
+    expect(button).to_have_attribute("aria-disabled", "true")
+    page.get_by_label(label, exact=True).press("Enter")
+    expect(page.locator(".sx-box:not([hidden]) .bad").filter(has_text=said)).to_be_visible()
+    assert facts(page) == ("(2, 3)", "(3, 1)", "0", "its own")
 
 
 TIMED = """async () => {

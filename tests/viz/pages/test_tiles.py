@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from torchbook.viz import TileExplorer
 
 from ..conftest import Show
 from ..pressing import copied, press, tab_into, words
+
+
+def press_tile(page: Page, row: int, column: int, of: int) -> None:
+    """Press a tile of C, or of the scores, of which there are `of` in a row and in a column."""
+    box = page.locator(".ti-field").bounding_box()
+    assert box
+    page.mouse.click(box["x"] + (column + 0.5) / of * box["width"], box["y"] + (row + 0.5) / of * box["height"])
 
 
 def test_steps_by_buttons(show: Show) -> None:
@@ -48,18 +55,50 @@ def test_playing_walks_to_the_end(show: Show) -> None:
 
 def test_a_click_goes_to_a_tile(show: Show) -> None:
     page = show(TileExplorer(preset="matmul"))
-    page.locator("[data-at='1,0']").click()
+    press_tile(page, 1, 0, of=2)
     expect(words(page)).to_have_text(TileExplorer(step=4).words)
     other = show(TileExplorer(preset="causal"))
-    other.locator("[data-at='3,1']").click()
+    press_tile(other, 3, 1, of=4)
     expect(words(other)).to_have_text(TileExplorer(preset="causal", step=7).words)
+
+
+def test_a_skipped_tile_says_why_and_changes_nothing(show: Show) -> None:
+    page = show(TileExplorer(preset="causal"))
+    press_tile(page, 0, 2, of=4)
+    expect(page.locator(".ti-head")).to_have_text("This tile is skipped: all of its keys are later than its queries.")
+    expect(words(page)).to_have_text(TileExplorer(preset="causal").words)
+
+
+def test_a_finger_takes_the_nearest_of_many_tiles(show: Show) -> None:
+    page = show(TileExplorer(preset="grouped"), width=390, has_touch=True)
+    box = page.locator(".ti-field").bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + 4.5 / 9 * box["width"], box["y"] + 0.5 / 9 * box["height"])
+    # the rows of tiles go in groups of three: tile (0, 4) is program 12, and each program takes 9 steps
+    expect(words(page)).to_have_text(TileExplorer(preset="grouped", step=108).words)
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_loaded_tiles_fly_to_the_chip(show: Show, motion: bool) -> None:
+    page = show(TileExplorer(), motion=motion)
+    press(page, "One step on")
+    expect(words(page)).to_have_text(TileExplorer(step=1).words)
+    page.evaluate("() => { window.moved = 0; Element.prototype.animate = () => { window.moved += 1; }; }")
+    press(page, "One step on")
+    expect(words(page)).to_have_text(TileExplorer(step=2).words)
+    assert page.evaluate("moved") == (2 if motion else 0)
+    press(page, "One step back")
+    expect(words(page)).to_have_text(TileExplorer(step=1).words)
+    assert page.evaluate("moved") == (2 if motion else 0)
 
 
 def test_sizes_start_again(show: Show) -> None:
     page = show(TileExplorer(step=5))
     page.get_by_label("M, rows of A").fill("10")
     expect(words(page)).to_have_text(TileExplorer(m=10).words)
-    page.get_by_label("M, rows of A").fill("99")
+    for typed in ("99", "", "2.5", "x"):
+        page.get_by_label("M, rows of A").fill(typed)
+        expect(page.get_by_role("alert").filter(has_text="whole")).to_have_text("a whole number from 1 to 24")
     expect(words(page)).to_have_text(TileExplorer(m=10).words)
     page.get_by_label("M, rows of A").blur()
     expect(page.get_by_label("M, rows of A")).to_have_value("10")

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from torchbook.viz.tokenizer import setup
 
 from ..conftest import Show
+from ..models.test_tokenizer import tokenizer_explorer
 from ..pressing import copied, press, tab_into, words
-from ..samples import tokenizer_explorer
 
 
 def test_presets_by_link_and_keyboard(show: Show) -> None:
     presets = setup()["presets"]
     page = show(tokenizer_explorer(), hash="#tbviz-tokenizer-1:emoji")
-    expect(words(page)).to_have_text(tokenizer_explorer(presets["emoji"]["text"]).words)
+    expect(words(page)).to_have_text(tokenizer_explorer(preset="emoji").words)
     pressed = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
     expect(pressed).to_have_text([presets["emoji"]["label"]])
-    tab_into(page, "Presets")
-    for name in list(presets)[1:4]:
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        expect(words(page)).to_have_text(tokenizer_explorer(presets[name]["text"]).words)
-        expect(page.locator(".tk-note")).to_have_text(presets[name]["note"])
+    for toolbar, names in (("Presets", list(presets)[:3]), ("More presets", list(presets)[3:6])):
+        tab_into(page, toolbar)
+        page.keyboard.press("Home")
+        for name in names:
+            page.keyboard.press("Enter")
+            expect(words(page)).to_have_text(tokenizer_explorer(preset=name).words)
+            expect(page.locator(".tk-note")).to_have_text(presets[name]["note"])
+            page.keyboard.press("ArrowRight")
 
 
 def test_reader_types(show: Show) -> None:
@@ -37,6 +40,36 @@ def test_reader_types(show: Show) -> None:
     expect(words(page)).to_have_text("The text is empty: no bytes, no tokens.")
     expect(page.locator(".tk-run")).to_be_hidden()
     assert page.locator(".tk-facts").inner_text().replace("\n", " ").startswith("characters 0")
+    area.fill("a" * 500)
+    expect(page.get_by_role("alert").filter(has_text="500")).to_have_text("No more than 500 characters.")
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_playing_merges_to_the_end(show: Show, motion: bool) -> None:
+    page = show(tokenizer_explorer("the", step=0), motion=motion)
+    press(page, "Play")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(words(page)).to_have_text(tokenizer_explorer("the").words)
+
+
+def test_a_piece_is_a_tree_of_its_merges(show: Show) -> None:
+    page = show(tokenizer_explorer(" the", step=2))
+    expect(page.locator(".tk-tree .tk-box-of text")).to_have_text(["␣", "t", "h", "e", "th", "the"])
+    expect(page.locator(".tk-tree .used text")).to_have_text(["t", "h", "e", "th"])
+    expect(page.locator(".tk-tree .tk-branch")).to_have_count(4)
+    expect(page.locator(".tk-tree .tk-rank text")).to_have_text(["2"])
+    press(page, "One merge on")
+    expect(page.locator(".tk-tree .tk-box-of:not(.used) text")).to_have_text(["␣the"])
+    expect(page.locator(".tk-rank")).to_have_count(0)
+
+
+def test_a_finger_takes_the_nearest_token(show: Show) -> None:
+    page = show(tokenizer_explorer(), width=390, has_touch=True)
+    box = page.locator(".tk-token").nth(3).bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] + 2)
+    expect(words(page)).to_have_text(tokenizer_explorer(token=3).words)
 
 
 def test_steps_by_buttons_and_keyboard(show: Show) -> None:
@@ -48,27 +81,30 @@ def test_steps_by_buttons_and_keyboard(show: Show) -> None:
     expect(page.locator(".tk-token:not(.byte)")).to_have_count(0)
     press(page, "One merge on")
     expect(words(page)).to_have_text(tokenizer_explorer(step=1, token=3).words)
-    expect(page.locator(".tk-part.new")).to_have_text("th")
+    expect(page.locator(".tk-box-of.new text")).to_have_text("th")
     press(page, "End of the piece")
     expect(words(page)).to_have_text(tokenizer_explorer(step=3, token=2).words)
-    expect(page.locator(".tk-token[aria-pressed=true]")).to_have_text("␣the258")
+    expect(page.locator(".tk-token[aria-selected=true]")).to_have_text("␣the")
+    expect(page.locator(".tk-said")).to_contain_text("Chosen: “␣the”, id 258")
     press(page, "One merge back")
     expect(words(page)).to_have_text(tokenizer_explorer(step=2, token=3).words)
-    expect(page.locator(".tk-rank.next")).to_have_text("2 lowest")
+    expect(page.locator(".tk-rank.next")).to_have_text("2")
     press(page, "Start of the piece")
     expect(words(page)).to_contain_text("After 0 of")
 
 
 def test_tokens_are_chosen_by_arrow_keys(show: Show) -> None:
     page = show(tokenizer_explorer())
-    first = page.get_by_role("toolbar", name="Tokens").get_by_role("button").first
-    first.click()
+    run = page.get_by_role("listbox", name="Tokens")
+    run.get_by_role("option").first.click()
     page.keyboard.press("End")
     last = len(tokenizer_explorer().ids) - 1
     expect(words(page)).to_have_text(tokenizer_explorer(token=last).words)
     page.keyboard.press("ArrowLeft")
     expect(words(page)).to_have_text(tokenizer_explorer(token=last - 1).words)
-    expect(page.locator(".tk-token[aria-pressed=true]")).to_be_focused()
+    expect(page.locator(".tk-token[aria-selected=true]")).to_have_attribute(
+        "id", run.get_attribute("aria-activedescendant") or ""
+    )
     expect(page.locator(".tk-table tr.on td").first).to_have_text(str(last))
 
 
@@ -76,7 +112,7 @@ def test_a_byte_is_no_character(show: Show) -> None:
     page = show(tokenizer_explorer("è", token=1))
     expect(page.locator(".tk-lines dd").last).to_have_text("� – not a whole character")
     page = show(tokenizer_explorer("<|endoftext|>"))
-    expect(page.locator(".tk-box .tk-small").first).to_contain_text("A special token")
+    expect(page.locator(".tk-said")).to_contain_text("A special token")
 
 
 def test_copied_code_holds_the_state(show: Show) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Position, expect
 from torchbook.viz import TraceExplorer
 
 from ..conftest import Show, mounted
-from ..models.profiles import gpu_events, recorded_steps
+from ..models.profiles import from_rows, gpu_events, recorded_steps
 from ..pressing import press, words
 
 
@@ -40,7 +40,7 @@ def first(widget: TraceExplorer, name: str) -> Any:
 
 def at(page: Page, widget: TraceExplorer, node: Any, depth: int) -> Position:
     """Where the middle of an event is, with the whole profile in view."""
-    width = chart(page).locator("svg").bounding_box()["width"]  # type: ignore[index]
+    width = chart(page).locator("svg").last.bounding_box()["width"]  # type: ignore[index]
     middle = (node.start + node.end) / 2 * 10 / widget.trace["end"]
     return {"x": middle * width, "y": 62 + 21 * depth + 10}
 
@@ -89,7 +89,7 @@ def test_click_chooses_and_zooms(show: Show, shown: TraceExplorer) -> None:
     expect(words(page)).to_contain_text("Optimizer.step#AdamW.step (CPU thread 1, optimizer, step ")
     chart(page).click(position=at(page, shown, step, 0))
     expect(chart(page).locator(".tr-name").first).to_have_text("Optimizer.step#AdamW.step")
-    expect(chart(page).locator(".tr-lane").first).to_have_text(re.compile(r"busy (9\d|100) % of what is in view"))
+    expect(chart(page).locator(".tr-lane").first).to_have_text(re.compile(r"busy (9\d|100) %$"))
     page.get_by_label("count in").select_option("event")
     assert cells(page, "Optimizer.step#AdamW.step")[0] == "1"
     press(page, "Show the whole profile")
@@ -136,7 +136,18 @@ def test_every_control_is_reached_by_tab(show: Show, shown: TraceExplorer) -> No
             return e.closest('[role=toolbar]')?.getAttribute('aria-label') || e.getAttribute('aria-roledescription')
                 || e.labels?.[0]?.textContent || e.textContent }""")
         )
-    wanted = {"Views", "Phases", "flame chart", "Zoom", "find operators by name", "count in", "self ▼", "Copy link"}
+    wanted = {
+        "Presets",
+        "More presets",
+        "Phases",
+        "flame chart",
+        "Zoom",
+        "Move",
+        "find operators by name",
+        "count in",
+        "self ▼",
+        "Copy link",
+    }
     assert wanted <= seen
 
 
@@ -156,7 +167,7 @@ def test_views_by_button(show: Show) -> None:
     views = {entry["key"]: entry for entry in widget.trace["views"]}
     assert {"step", "data", "forward", "backward", "optimizer", "top"} <= set(views)
     for name, view in views.items():
-        page.get_by_role("toolbar", name="Views").get_by_role("button", name=view["label"], exact=True).click()
+        page.get_by_role("toolbar", name="presets").get_by_role("button", name=view["label"], exact=True).click()
         expect(page.locator(".tr-note")).to_have_text(view["note"])
         if name != "whole":  # which it shows already
             page.wait_for_url(f"**#tbviz-steps:{name}")
@@ -248,6 +259,58 @@ def test_gpu_lanes_gap_and_kernels(show: Show) -> None:
     expect(other.locator(".tr-linked")).to_have_count(1)
 
 
+def deep_profile() -> TraceExplorer:
+    """A profile whose lanes are higher than the chart."""
+    rows = [[f"level{depth}", depth, 10_000 - depth, 1, -1, 0, 0, False, []] for depth in range(40)]
+    return TraceExplorer(from_rows(rows))
+
+
+def test_a_chart_that_is_too_high_scrolls_to_the_chosen_event(show: Show) -> None:
+    widget = deep_profile()
+    page = show(widget, width=1000)
+    box = chart(page).bounding_box()
+    assert box
+    assert box["height"] <= 420
+    chart(page).focus()
+    page.keyboard.press("ArrowRight")
+    for _ in range(len(widget._profile.nodes) - 1):
+        page.keyboard.press("ArrowDown")
+    expect(words(page)).to_contain_text("level39")
+    frame = page.locator(".tr-on").bounding_box()
+    assert frame
+    assert box["y"] <= frame["y"] and frame["y"] + frame["height"] <= box["y"] + box["height"]  # noqa: PT018
+    head = page.locator(".tr-head").bounding_box()
+    assert head
+    assert head["y"] == pytest.approx(box["y"], abs=2)  # the axis stays
+
+
+def test_a_finger_may_miss_by_a_little(show: Show, shown: TraceExplorer) -> None:
+    page = show(shown, width=1000, has_touch=True)
+    step = max((n for n in shown._profile.nodes if n.name.startswith("Optimizer.step#")), key=lambda n: n.total)
+    where = at(page, shown, step, 0)
+    box = chart(page).bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + where["x"], box["y"] + 62 - 9)  # on the name of the lane, above its first row
+    expect(words(page)).to_contain_text("(CPU thread 1")
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 760), (390, 760)])
+def test_its_height_stays_and_fits_a_screen(show: Show, shown: TraceExplorer, width: int, most: int) -> None:
+    page = show(shown, width=width)
+    page.evaluate("document.querySelector('.tbviz-drawer').open = false")
+    height = "document.querySelector('.tbviz').offsetHeight"
+    heights = {page.evaluate(height)}
+    for view in shown.trace["views"]:
+        page.get_by_role("button", name=view["label"], exact=True, include_hidden=True).evaluate("(one) => one.click()")
+        heights.add(page.evaluate(height))
+    chart(page).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    heights.add(page.evaluate(height))
+    assert len(heights) == 1
+    assert heights.pop() <= most
+
+
 # True once nothing was said of the view for a while.
 STILL = """() => {
   const { size } = window.seen, at = performance.now();
@@ -281,4 +344,4 @@ def test_inside_details(show: Show, shown: TraceExplorer) -> None:
     page = show(f"<details><summary>More</summary>{mounted(shown)}</details>", ready=False)
     page.get_by_text("More", exact=True).click()
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
-    assert chart(page).locator("svg").bounding_box()["width"] > 500  # type: ignore[index]
+    assert chart(page).locator("svg").last.bounding_box()["width"] > 500  # type: ignore[index]

@@ -1,21 +1,19 @@
 /** AttentionExplorer: all heads small, one large, one query in numbers. */
 
-import { copyButton, button, h, keyOf, permalink, replace, s, shell, toolbar, uid } from "../core/index.js";
-import { entropy, find, isState, LEVELS, numbers, paths, PRESETS, UNIT, unpacked } from "./model.js";
+import { copyButton, h, replace, s, shell } from "../core/index.js";
+import { entropy, find, isState, numbers, UNIT, unpacked } from "./model.js";
+import { arcs, cells, map, masked } from "./picture.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { describe, script, shown, two } from "./words.js";
 
-const HELP =
-  "Arrow keys move from head to head in the overview, and from query to query in the text; a click on a row of the large map chooses its query. Layers, heads and tokens count from 0, as in code. " +
-  "Weights are kept in 255ths, so that each row sums to exactly 1; the strength of the colour grows with the square root of the weight.";
 const NAMES = ["layer", "head", "query"];
 const COLUMNS = [["entropy", "entropy, bits"], ["previous", "previous"], ["first", "first"], ["itself", "itself"]];
 
-const cells = (rows) => paths(rows).map(([level, d]) => s("path", { d, class: "at-cell", "fill-opacity": level / LEVELS }));
 const clamp = (x, high) => Math.max(0, Math.min(high - 1, x));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Attention explorer", finding: "Each head looks at other tokens", invitation: "Choose a token to see where it looks.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "attention" });
   ui.css(CSS);
   const [tokens, causal, layers, heads] = ["tokens", "causal", "layers", "heads"].map((name) => model.get(name));
   const size = tokens.length;
@@ -24,41 +22,25 @@ function render({ model, el }) {
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const here = () => model.get("layer") * heads + model.get("head");
   const go = (at) => ui.set({ layer: Math.floor(at / heads), head: at % heads });
-  const homes = Object.fromEntries(Object.keys(PRESETS).map((name) => [name, find(all, name)]));
-  const triangle = `M1 0${"v1h1".repeat(size - 1)}V0z`;
-  let focus = null;
+  const homes = Object.fromEntries(Object.keys(SETUP.presets).map((name) => [name, find(all, name)]));
+  let focus = false; // the pressed head takes the focus when it is drawn
 
-  const link = permalink({
-    key: keyOf(el, "attention", model.get("link")),
-    el,
-    get: state,
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) go(homes[value]);
-      } else if (isState(value, { layers, heads, size })) ui.set(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      go(homes[name]);
-    }),
-  );
+  const visit = (name) => go(homes[name]);
+  const link = ui.link({ choose: visit, start: ui.set, accepts: (value) => isState(value, { layers, heads, size }), get: state });
+  const chips = ui.chips(visit);
   const note = h("p", { class: "at-note", role: "status" });
 
   // All heads, small
   const small = all.map((rows, at) => {
-    const hatch = uid("at-hatch");
     const [layer, head] = [Math.floor(at / heads), at % heads];
     const told = COLUMNS.map(([name, label]) => `${label} ${two(of[at][name])}`).join("; ");
     return h(
       "button",
       { type: "button", class: "at-head", "aria-label": `layer ${layer}, head ${head}; ${told}`, onclick: () => go(at) },
-      s("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }, causal && masked(hatch, size / 36), cells(rows), s("rect", { width: size, height: size, class: "at-edge" })),
-      `${layer}.${head}`,
+      s("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }, causal && masked(size, size / 36), cells(rows), s("rect", { width: size, height: size, class: "at-edge" })),
     );
   });
-  const overview = h("div", { class: "at-heads", role: "toolbar", "aria-label": "Heads", style: { gridTemplateColumns: `repeat(${heads}, minmax(2.4rem, 5.4rem))` } }, small);
+  const overview = h("div", { class: "at-heads", role: "toolbar", "aria-label": "Heads", style: { gridTemplateColumns: `repeat(${heads}, var(--at-thumb))` } }, small);
   overview.addEventListener("keydown", (event) => {
     const { layer, head } = state();
     const to = {
@@ -71,62 +53,26 @@ function render({ model, el }) {
     }[event.key];
     if (!to) return;
     event.preventDefault();
-    focus = overview;
+    focus = true;
     ui.set({ layer: clamp(to[0], layers), head: clamp(to[1], heads) });
     queue();
   });
 
-  function masked(id, unit) {
-    const step = 5 * unit;
-    return [
-      s("defs", {}, s("pattern", { id, width: step, height: step, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: `M0 0v${step}`, class: "at-line", style: { strokeWidth: 0.7 * unit } }))),
-      s("path", { d: triangle, fill: `url(#${id})` }),
-    ];
-  }
-
-  // One head, large
-  const unit = Math.min(24, 300 / size);
-  const [left, top] = [72, 20];
-  const map = s("svg", { class: "at-svg", role: "img", viewBox: `0 0 ${left + size * unit + 4} ${top + size * unit + 4}`, style: { maxWidth: `${left + size * unit + 4}px` } });
-  map.addEventListener("click", (event) => {
-    const box = map.getBoundingClientRect();
-    const y = ((event.clientY - box.top) / box.height) * (top + size * unit + 4) - top;
-    if (y >= 0) ui.set({ query: clamp(Math.floor(y / unit), size) });
-  });
-  const swatch = (...inside) => s("svg", { width: 16, height: 12, "aria-hidden": "true", viewBox: "0 0 16 12" }, inside, s("rect", { x: 0.5, y: 0.5, width: 15, height: 11, class: "at-edge" }));
-  const hatchKey = uid("at-hatch");
-  const key = h(
-    "div",
-    { class: "at-key" },
-    [1, 0.25, 0.05].map((x) => h("span", {}, swatch(s("rect", { width: 16, height: 12, class: "at-cell", "fill-opacity": Math.round(LEVELS * Math.sqrt(x)) / LEVELS })), two(x))),
-    causal &&
-      h(
-        "span",
-        {},
-        swatch(
-          s("defs", {}, s("pattern", { id: hatchKey, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v5", class: "at-line" }))),
-          s("rect", { width: 16, height: 12, fill: `url(#${hatchKey})` }),
-        ),
-        "masked: later than the query",
-      ),
-  );
-  const mapTitle = h("p", { class: "at-title" });
-  const hatchMap = uid("at-hatch");
-  const every = Math.ceil(12 / unit);
-
-  // One query
-  const rowTitle = h("p", { class: "at-title" });
-  const strip = h("div", { class: "at-strip", role: "toolbar", "aria-label": "Query" });
-  const rowFacts = h("p", { class: "at-small" });
-  strip.addEventListener("keydown", (event) => {
+  const choose = (query) => ui.set({ query: clamp(query, size) });
+  const view = arcs({ tokens, causal, pick: choose });
+  ui.defer(view.stop);
+  view.node.addEventListener("keydown", (event) => {
     const at = model.get("query");
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: size - 1 }[event.key];
+    const to = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, PageUp: at + 8, PageDown: at - 8, Home: 0, End: size - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    focus = strip;
-    ui.set({ query: clamp(to, size) });
-    queue();
+    choose(to);
   });
+  const large = map({ tokens, causal, pick: choose });
+  const told = h("p", { class: "at-told" });
+  const rowTitle = h("p", { class: "at-title" });
+  const weights = h("ol", { class: "at-weights" });
+  const rowFacts = h("p", { class: "at-small" });
   const means = h("dl", { class: "at-lines" });
   const meansTitle = h("p", { class: "at-title" });
 
@@ -137,67 +83,28 @@ function render({ model, el }) {
     h("table", { class: "at-table" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "mean over queries"), COLUMNS.map(([, label]) => h("th", { scope: "col" }, label)))), h("tbody", {}, lines)),
   );
 
-  function drawMap(rows, { layer, head, query }) {
-    map.setAttribute("aria-label", `Weights of layer ${layer}, head ${head}, queries down, keys across; the words below give the row of query ${query}`);
-    replace(
-      map,
-      s("text", { x: left, y: 12, class: "at-axis" }, "keys →"),
-      s("text", { x: left - 6, y: 12, class: "at-axis", "text-anchor": "end" }, "queries ↓"),
-      s("g", { transform: `translate(${left} ${top}) scale(${unit})` }, causal && masked(hatchMap, 1.2 / unit), cells(rows), s("rect", { width: size, height: size, class: "at-edge" }), s("rect", { y: query, width: size, height: 1, class: "at-row" })),
-      tokens.map((token, i) => (i === query || (i % every === 0 && Math.abs(i - query) >= every)) && s("text", { x: left - 6, y: top + (i + 0.5) * unit + 4, "text-anchor": "end", class: i === query ? "on" : null }, `${i} ${shown(token).slice(0, 7)}`)),
-    );
-  }
-
   function drawRow(row, query) {
-    const most = Math.max(...row);
-    replace(
-      strip,
-      tokens.map((token, i) => {
-        const off = causal && i > query;
-        const value = off ? "–" : row[i] ? two(row[i] / UNIT) : "0";
-        return h(
-          "button",
-          {
-            type: "button",
-            class: `at-token${off ? " off" : ""}`,
-            tabindex: i === query ? 0 : -1,
-            "aria-pressed": String(i === query),
-            "aria-label": `token ${i} ${shown(token)}, ${off ? "masked" : `weight ${value}`}`,
-            onclick: () => {
-              focus = strip;
-              ui.set({ query: i });
-            },
-          },
-          shown(token),
-          h("span", { class: "at-track", "aria-hidden": "true" }, h("i", { style: { height: `${((100 * row[i]) / most).toFixed(1)}%` } })),
-          h("small", {}, value),
-        );
-      }),
-    );
     const seen = causal ? query + 1 : size;
-    rowFacts.textContent = `The row sums to ${two(row.reduce((a, b) => a + b, 0) / UNIT)} over ${seen} key${seen === 1 ? "" : "s"}; entropy ${two(entropy(row))} of at most ${two(Math.log2(seen))} bits. A full bar is the row's largest weight.`;
+    const value = (i) => (causal && i > query ? "–" : row[i] ? two(row[i] / UNIT) : "0");
+    const order = row.map((_, i) => i).filter((i) => row[i]).sort((a, b) => row[b] - row[a] || a - b);
+    const name = (i) => `“${shown(tokens[i])}”`;
+    const best = order.slice(0, 3).map((i) => [name(i), " ", h("b", {}, value(i))]);
+    view.draw(row, query, `${query} ${name(query)}: ${order.slice(0, 3).map((i) => `${value(i)} to ${i} ${name(i)}`).join(", ")}`);
+    replace(told, `Layer ${model.get("layer")}, head ${model.get("head")}: ${name(query)} looks at `, best.map((one, i) => [i ? ", " : "", one]), order.length > 3 ? " …" : ".");
+    rowTitle.textContent = `Query ${query} ${name(query)}: weight of each key`;
+    replace(weights, tokens.map((token, i) => h("li", { class: causal && i > query ? "off" : null }, h("span", {}, shown(token)), h("small", {}, value(i)))));
+    rowFacts.textContent = `The row sums to ${two(row.reduce((a, b) => a + b, 0) / UNIT)} over ${seen} key${seen === 1 ? "" : "s"}; entropy ${two(entropy(row))} of at most ${two(Math.log2(seen))} bits.${causal ? " – is masked: later than the query." : ""}`;
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = state();
     const at = here();
     small.forEach((one, i) => {
       one.setAttribute("aria-pressed", String(i === at));
       one.tabIndex = i === at ? 0 : -1;
     });
-    const preset = Object.keys(PRESETS).filter((name) => homes[name] === at);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(preset.includes(name))));
-    const said = preset.map((name) => PRESETS[name].note).join(" ");
-    if (note.textContent !== said) note.textContent = said;
-    note.hidden = !said;
-    mapTitle.textContent = `Layer ${now.layer}, head ${now.head}`;
-    drawMap(all[at], now);
-    rowTitle.textContent = `Query ${now.query} “${shown(tokens[now.query])}”: weight of each key`;
+    ui.tell(note, ui.mark(Object.keys(SETUP.presets).filter((name) => homes[name] === at)));
+    large.draw(all[at], `layer ${now.layer}, head ${now.head}`, now.query);
     drawRow(all[at][now.query], now.query);
     meansTitle.textContent = "This head, mean over the queries from 1 on";
     replace(
@@ -209,32 +116,28 @@ function render({ model, el }) {
     );
     lines.forEach((line, i) => line.classList.toggle("on", i === at));
     if (lines[at].offsetTop < table.scrollTop || lines[at].offsetTop + lines[at].offsetHeight > table.scrollTop + table.clientHeight) table.scrollTop = lines[at].offsetTop - table.clientHeight / 2;
-    focus?.querySelector("[aria-pressed='true']")?.focus();
-    focus = null;
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(tokens, all, causal, [layers, heads], now));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    if (focus) overview.querySelector("[aria-pressed='true']").focus();
+    focus = false;
+    ui.soon(() => describe(tokens, all, causal, [layers, heads], now));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const one of NAMES) ui.on(one, queue);
+  const queue = ui.follow(draw, NAMES);
 
+  const grid = h("div", { class: "at-scroll" }, overview);
   ui.lay({
-    stage: h("div", { class: "at at-main" }, h("div", { class: "at-box" }, mapTitle, map, key), h("div", { class: "at-box" }, rowTitle, strip)),
-    readout: rowFacts,
+    stage: h("div", { class: "at", role: "figure", "aria-label": "The text with its weights, and all heads" }, view.node, h("div", { class: "at-pair" }, grid, large.node)),
+    presets: chips,
+    readout: told,
     drawer: [
       note,
-      h("div", { class: "at-chips" }, h("p", { class: "at-title" }, "Go to the head with the most weight on …, or the extreme of entropy"), toolbar("Presets", chips)),
       h("div", { class: "at-bar" }, copyButton("Copy as PyTorch", () => script(all, causal, [layers, heads], state())), link),
-      h("div", { class: "at-all" }, h("div", { class: "at-box" }, h("p", { class: "at-title" }, "All heads, layer.head: layers down, heads across"), h("div", { class: "at-scroll" }, overview)), h("div", { class: "at-box" }, table)),
-      h("div", { class: "at-box" }, meansTitle, means),
+      h("div", { class: "at-box" }, rowTitle, weights, rowFacts),
+      h("div", { class: "at-all" }, h("div", { class: "at-box" }, meansTitle, means), h("div", { class: "at-box" }, table)),
     ],
   });
   draw();
+  const watch = new ResizeObserver(queue);
+  watch.observe(view.node);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 

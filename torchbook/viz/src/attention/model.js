@@ -2,7 +2,7 @@
 
 import SETUP from "./setup.json";
 
-export const { presets: PRESETS, levels: LEVELS } = SETUP;
+export const { levels: LEVELS } = SETUP;
 export const UNIT = 255;
 
 const range = (n) => Array.from({ length: n }, (_, i) => i);

@@ -6,8 +6,6 @@ export const CSS = `
 .at{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 .tbviz .at-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .at-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
-.at-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.at-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .at-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .at-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .at-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
@@ -15,32 +13,36 @@ export const CSS = `
 .at-all{display:flex;flex-wrap:wrap;gap:.8rem;align-items:flex-start}
 .at-all>.at-box{flex:0 1 auto}
 .at-all>.at-box:last-child{flex:1 1 22rem}
-.at-heads{display:grid;gap:5px}
-.tbviz .at-head{display:flex;flex-direction:column;align-items:center;gap:1px;min-width:2.4rem;padding:2px;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:5px;cursor:pointer;font:max(12px,.74em) system-ui,sans-serif;touch-action:manipulation}
-.tbviz .at-head svg{width:100%;height:auto;display:block}
-.tbviz .at-head[aria-pressed=true]{border-color:var(--tb-fg);outline:2px solid var(--tb-fg);font-weight:700}
-.tbviz :is(.at-head,.at-token):focus-visible{outline:3px solid var(--tb-accent);outline-offset:1px}
+.at{--at-thumb:64px;--at-arcs:220px;gap:.9rem}
+@container (max-width:520px){.at{--at-thumb:46px;--at-arcs:170px}}
+.at-strip{overflow-x:auto;max-width:100%;padding:2px 0;cursor:pointer;user-select:none}
+.at-inner{margin:0 auto;padding-bottom:.3rem}
+.tbviz .at-arcs{display:block;max-width:none;height:var(--at-arcs)}
+.at-arc{fill:none;stroke:var(--tb-accent);stroke-linecap:round}
+.at-drop{stroke:var(--tb-warm);stroke-width:4;stroke-linecap:round}
+.at-text{display:flex;white-space:pre;font:13px/1.6 ${MONO}}
+.at-token{flex:none;text-align:center;border-radius:3px;overflow:hidden}
+.at-token.on{background:var(--tb-warm-soft);color:var(--tb-warm);font-weight:700}
+.at-token.off{color:var(--tb-muted)}
+.at-pair{display:flex;gap:1.1rem;align-items:flex-start;justify-content:center}
+.at-pair>.at-scroll{flex:none;max-width:min(100% - 120px,calc(6 * var(--at-thumb) + 28px));max-height:calc(3 * var(--at-thumb) + 18px)}
+.at-heads{display:grid;gap:4px;width:fit-content}
+.tbviz .at-head{width:var(--at-thumb);height:var(--at-thumb);padding:3px;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:5px;cursor:pointer;touch-action:manipulation}
+.tbviz .at-head svg{width:100%;height:100%;display:block}
+.tbviz .at-head[aria-pressed=true]{border-color:var(--tb-fg);outline:2px solid var(--tb-fg)}
+.tbviz .at-head:focus-visible{outline:3px solid var(--tb-accent);outline-offset:1px}
 .at-cell{fill:var(--tb-accent);shape-rendering:crispEdges}
 .at-edge{fill:none;stroke:var(--tb-edge);vector-effect:non-scaling-stroke}
 .at-line{stroke:var(--tb-muted);stroke-width:.7}
 .at-row{fill:none;stroke:var(--tb-fg);stroke-width:2;vector-effect:non-scaling-stroke}
-.at-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:700px){.at-main{grid-template-columns:minmax(0,24rem) minmax(0,1fr)}}
-.tbviz .at-svg{display:block;width:100%;height:auto;cursor:pointer}
-.at-svg text{font:12px ${MONO};fill:var(--tb-fg)}
-.at-svg .at-axis{font:12px system-ui,sans-serif;fill:var(--tb-muted)}
-.at-svg .on{font-weight:700}
-.at-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em);align-items:center}
-.at-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
-.at-strip{display:flex;gap:3px;overflow-x:auto;padding:3px}
-.at-strip>*{flex:none}
-.tbviz .at-token{display:inline-flex;flex-direction:column;align-items:stretch;min-width:2.15rem;padding:1px 2px 0;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:4px;cursor:pointer;font:max(12px,.9em)/1.25 ${MONO};text-align:center;touch-action:manipulation;white-space:pre}
-.at-track{height:1.7rem;background:var(--tb-fill);display:flex;align-items:flex-end;border-bottom:1px solid var(--tb-edge)}
-.at-track i{display:block;width:100%;background:var(--tb-accent)}
-.at-token small{font:max(12px,.8em)/1.3 system-ui,sans-serif;font-variant-numeric:tabular-nums}
-.tbviz .at-token.off{border-style:dashed;color:var(--tb-muted)}
-.at-token.off .at-track{background:none;border-bottom-style:dashed}
-.tbviz .at-token[aria-pressed=true]{outline:2px solid var(--tb-fg);border-color:var(--tb-fg);font-weight:700}
+.tbviz .at-svg{display:block;flex:0 1 calc(3 * var(--at-thumb) + 10px);min-width:0;width:0;aspect-ratio:1;cursor:pointer;overflow:visible}
+@media (prefers-reduced-motion:no-preference){.at-row{transition:transform .36s}}
+.tbviz .at-told{min-height:1.45em}
+@container (max-width:520px){.tbviz .at-told{min-height:2.9em}}
+.tbviz .at-weights{display:flex;flex-wrap:wrap;gap:.2rem;list-style:none;margin:0;padding:0;font:max(12px,.9em)/1.25 ${MONO}}
+.tbviz .at-weights li{margin:0;display:grid;justify-items:center;min-width:2.1rem;border:1px solid var(--tb-line);border-radius:4px;padding:1px 3px;white-space:pre}
+.tbviz .at-weights .off{border-style:dashed;color:var(--tb-muted)}
+.at-weights small{font:max(12px,.8em)/1.3 system-ui,sans-serif;font-variant-numeric:tabular-nums}
 .tbviz .at-lines{margin:0;display:grid;grid-template-columns:minmax(0,max-content) auto minmax(2.4rem,1fr);gap:.2rem .7rem;font-size:max(12px,.92em);font-variant-numeric:tabular-nums;align-items:center}
 .at-lines dt{font-weight:400;margin:0}
 .at-lines dd{margin:0;text-align:right}

@@ -1,17 +1,20 @@
 /** A graph on a canvas that can be moved and zoomed by mouse, touch and keyboard. */
 
-import { button, h, s, toolbar, uid } from "../core/index.js";
-import { curve, layout, neighbour } from "./layout.js";
+import { animate, button, h, s, shake, still, toolbar, uid } from "../core/index.js";
+import { curve, layout, MARGIN, neighbour } from "./layout.js";
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const MOST = 2.5;
-const STRIP = 40; // kept free for the zoom buttons
-const READABLE = 0.93; // below this the text in the boxes is too small; the canvas then follows what happens instead
+const STRIP = 48; // kept free for the zoom buttons where they are shown
+const GLIDE = 380; // milliseconds in which nodes, marks and the view move
+export const READABLE = 12.01 / 13; // below this the text in the boxes, of 13 px, is too small; the canvas then follows what happens instead
 
 export const CANVAS = `
-.tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y}
-.tbgraph svg{display:block;width:100%;height:100%;max-width:none;cursor:grab;user-select:none;-webkit-user-select:none}
-.tbgraph svg:active{cursor:grabbing}
+.tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y;--l:0;--r:0;--t:0;--b:0;--more:color-mix(in srgb,var(--tb-edge) 70%,transparent)}
+.tbgraph::after{content:"";position:absolute;inset:0;pointer-events:none;border-radius:inherit;box-shadow:inset calc(var(--l)*16px) 0 14px -13px var(--more),
+inset calc(var(--r)*-16px) 0 14px -13px var(--more),inset 0 calc(var(--t)*16px) 14px -13px var(--more),inset 0 calc(var(--b)*-16px) 14px -13px var(--more)}
+.tbgraph>svg{display:block;width:100%;height:100%;max-width:none;cursor:grab;user-select:none;-webkit-user-select:none}
+.tbgraph>svg:active{cursor:grabbing}
 .tbgraph .tbgraph-zoom{position:absolute;right:.45rem;bottom:.45rem;flex-wrap:nowrap}
 .tbgraph .tbgraph-zoom .tbviz-button{padding:.1rem .45rem}
 .tbgraph-edge{fill:none;stroke:var(--tb-edge);stroke-width:1.5}
@@ -25,115 +28,212 @@ export const CANVAS = `
 .tbgraph-label{font-size:13px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--tb-warm);paint-order:stroke;
 stroke:var(--tb-fill);stroke-width:4px;stroke-linejoin:round;text-anchor:start;pointer-events:none;font-weight:600}
 .tbgraph-above{text-anchor:middle}
+.tbgraph-left{text-anchor:end}
+.tbgraph-mark{pointer-events:none;stroke:var(--tb-fill);stroke-width:1.5}
+.tbgraph-mark-gradient{fill:var(--tb-warm)}
+.tbgraph-mark-value{fill:var(--tb-accent)}
+@media (prefers-reduced-motion:no-preference){.tbgraph-box{transition:fill .3s,stroke .3s}}
 @media (forced-colors:active){.tbgraph-edge{stroke:CanvasText}}
 `;
 
 /**
- * @param {{label: string, boxes: Array<{width, height, draw: (group: SVGGElement, box: object) => void}>,
- *   edges: Array<{from: number, to: number}>, onselect: (index: number) => void, across?: boolean, far?: number, defer: Function}} options
- * @returns {object} `el`, `nodes` (groups), `edges` ({path, tip, label}), `show(index)` brings a node into view, `fit()`
+ * @param {{label: string, boxes: Array<{width, height, draw: (group: SVGGElement, box: object) => object}>,
+ *   edges: Array<{from: number, to: number}>, onselect: (index: number) => void, across?: boolean, far?: number, near?: number,
+ *   placed?: object, defer: Function, onkey?: (event: KeyboardEvent, index: number) => boolean}} options `draw` puts a box into
+ *   its group, and gives the parts that change; `placed` is a layout that is known already; `onkey` says whether it took a key.
+ * @returns {object} `el`, `nodes` (groups, with `parts`), `edges` ({path, tip, text, points}), `start()` once it is on the page,
+ *   `show(index)` brings a node into view, `fit()`, `send(indices, look)` lets marks travel, `cover(sides)`, `remove()`
  */
-export function canvas({ label, boxes, edges, onselect, across = false, far, near, defer, height }) {
-  const placed = layout(boxes, edges, { across, far, near });
-  const scene = s("g", {});
+export function canvas({ label, boxes, edges, onselect, across = false, far, near, placed = layout(boxes, edges, { across, far, near }), defer, onkey }) {
+  const wires = s("g", {});
+  const crowd = s("g", {});
+  const notes = s("g", {});
+  const marks = s("g", { "aria-hidden": "true" });
+  const scene = s("g", {}, wires, crowd, notes, marks);
   const svg = s("svg", { role: "presentation" }, scene);
   const hint = uid();
-  const el = h("div", { class: "tbgraph", tabindex: "0", role: "group", "aria-label": label, "aria-describedby": hint, style: { height: height ?? "" } },
+  const el = h("div", { class: "tbgraph", tabindex: "0", role: "group", "aria-label": label, "aria-describedby": hint },
     svg, h("span", { id: hint, hidden: true }, "Arrow keys move the picture, plus and minus zoom, 0 shows all. Tab goes to the nodes."));
 
   const lines = edges.map((edge, i) => line(placed.edges[i]));
   const nodes = boxes.map((box, i) => node(box, placed.boxes[i], i));
-  scene.append(...lines.flatMap(({ path, tip }) => [path, tip]), ...nodes, ...lines.map(({ text }) => text));
+  wires.append(...lines.flatMap(({ path, tip }) => [path, tip]));
+  crowd.append(...nodes);
+  notes.append(...lines.map(({ text }) => text));
 
   function line(points) {
     const path = s("path", { class: "tbgraph-edge", d: curve(points) });
     const tip = s("path", { class: "tbgraph-tip" });
     const middle = points[Math.floor(points.length / 2)];
-    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : { class: "tbgraph-label", x: middle.x + 6, y: middle.y + 4 });
+    const left = points[0].x < points[points.length - 1].x - 4; // the number stands on the side to which the edge leads
+    const beside = { class: `tbgraph-label ${left ? "tbgraph-left" : ""}`, x: middle.x + (left ? -7 : 7), y: middle.y + 4 };
+    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : beside);
     const parts = { path, tip, text, points };
     aim(parts, false);
     return parts;
   }
 
   function node(box, at, index) {
+    const inside = s("g", {});
     const group = s("g", {
       class: "tbgraph-node", role: "button", tabindex: index ? "-1" : "0", "aria-pressed": "false",
       transform: `translate(${at.x} ${at.y})`,
       onclick: () => { focused(index); onselect(index); },
       onkeydown: (event) => keys(event, index),
       onfocus: () => { focused(index); show(index); },
-    });
+    }, inside);
     const [w, t] = [at.width, at.height];
-    group.append(s("rect", { class: "tbgraph-ring", x: -w / 2 - 4, y: -t / 2 - 4, width: w + 8, height: t + 8, rx: 10 }));
-    box.draw(group, { width: w, height: t });
+    inside.append(s("rect", { class: "tbgraph-ring", x: -w / 2 - 4, y: -t / 2 - 4, width: w + 8, height: t + 8, rx: 10 }));
+    group.parts = box.draw(inside, { width: w, height: t });
+    /** Something is refused here, or not any more: the box shakes when it begins. */
+    group.refuse = (yes) => {
+      if (yes && !group.refused) shake(inside);
+      group.refused = yes;
+    };
     return group;
   }
 
   const focused = (index) => nodes.forEach((group, i) => group.setAttribute("tabindex", i === index ? "0" : "-1"));
 
   function keys(event, index) {
-    if (event.key === "Enter" || event.key === " ") {
+    const own = onkey?.(event, index);
+    if (!own && (event.key === "Enter" || event.key === " ")) {
       onselect(index);
-    } else if (event.key in ARROWS && !event.shiftKey) {
+    } else if (!own && event.key in ARROWS && !event.shiftKey) {
       const to = neighbour(placed.boxes, index, ARROWS[event.key]);
       if (to !== undefined) nodes[to].focus();
-    } else return;
+    } else if (!own) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  // The view: what of the scene is in the frame, at which size
+  // The view: what of the scene is in the frame, at which size. It glides where the figure moves it, and follows a hand at once.
 
   let view = { x: 0, y: 0, k: 1 };
+  let goal = view; // where it is going
+  let gliding = { cancel() {} };
   let touched = false;
   let shown;
-  const size = () => ({ width: el.clientWidth || 600, height: (el.clientHeight || 380) - STRIP });
-  const place = (next) => {
+  let covered = { right: 0, bottom: 0 }; // by what lies on top of the canvas
+  const room = () => ({ width: (el.clientWidth || 600) - covered.right, height: (el.clientHeight || 380) - covered.bottom });
+  const size = () => { const { width, height } = room(); return { width, height: height - (zoomers.hidden ? 0 : STRIP) }; };
+  const scale = ({ width, height }) => Math.min(width / placed.width, height / placed.height, 1.15);
+  const readable = () => scale(room()) >= READABLE;
+  const whole = () => scale(size());
+  /** Zoom buttons are there where not all is in sight at a readable size, or where somebody moved the picture. */
+  const tools = () => { zoomers.hidden = !touched && readable(); };
+  const least = () => Math.min(whole(), READABLE) * 0.8;
+
+  function draw(next) {
     view = next;
     scene.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.k.toFixed(4)})`);
-  };
-  const whole = () => { const { width, height: t } = size(); return Math.min(width / placed.width, t / placed.height, 1.15); };
-  const least = () => Math.min(whole(), READABLE) * 0.8;
-  const centred = (k) => { const { width, height: t } = size(); return { k, x: (width - placed.width * k) / 2, y: (t - placed.height * k) / 2 }; };
-  const fit = () => { touched = false; place(centred(whole())); };
+  }
+  /** A shade at each side beyond which there is more. */
+  function hintAtMore({ x, y, k }) {
+    const { width, height } = room();
+    const edge = MARGIN * k;
+    const beyond = { l: x + edge < -1, r: x + placed.width * k - edge > width + 1, t: y + edge < -1, b: y + placed.height * k - edge > height + 1 };
+    for (const [side, yes] of Object.entries(beyond)) el.style.setProperty(`--${side}`, yes ? "1" : "0");
+  }
+  function place(next, slowly = false) {
+    gliding.cancel();
+    goal = next;
+    hintAtMore(goal);
+    const from = view;
+    if (!slowly || !known || still()) return draw(goal);
+    if (Math.hypot(goal.x - from.x, goal.y - from.y) < 1 && goal.k === from.k) return draw(goal);
+    gliding = animate({
+      ms: GLIDE,
+      step: (t) => {
+        const part = ease(t);
+        const mix = (name) => from[name] + (goal[name] - from[name]) * part;
+        draw(t === 1 ? goal : { x: mix("x"), y: mix("y"), k: mix("k") });
+      },
+    });
+  }
+  const centred = (k) => { const { width, height } = size(); return { k, x: (width - placed.width * k) / 2, y: (height - placed.height * k) / 2 }; };
+  const fit = (slowly = true) => { touched = false; tools(); place(centred(whole()), slowly); };
   /** All of it where that is readable, else its beginning. */
   const begin = () => {
-    fit();
-    if (view.k >= READABLE) return;
-    const along = across ? "x" : "y";
-    const top = placed.boxes.reduce((best, box) => (box[along] < best[along] ? box : best));
-    const { width, height: t } = size();
-    const within = (at, room, long) => (long * READABLE <= room ? (room - long * READABLE) / 2 : Math.max(room - long * READABLE, Math.min(0, at)));
+    fit(false);
+    if (readable()) return;
+    const top = placed.boxes.reduce((best, box) => (box.y < best.y ? box : best));
+    const { width, height } = size();
+    const within = (at, space, long) => (long * READABLE <= space ? (space - long * READABLE) / 2 : Math.max(space - long * READABLE, Math.min(0, at)));
     place({
       k: READABLE,
-      x: across ? 8 : within(width / 2 - top.x * READABLE, width, placed.width),
-      y: across ? within(t / 2 - top.y * READABLE, t, placed.height) : 8,
+      x: across ? within(0, width, placed.width) : within(width / 2 - top.x * READABLE, width, placed.width),
+      y: within(0, height, placed.height),
     });
   };
   const zoom = (by, at) => {
-    const { width, height: t } = size();
-    const [x, y] = at ?? [width / 2, t / 2];
-    const k = Math.min(MOST, Math.max(least(), view.k * by));
+    const { width, height } = size();
+    const [x, y] = at ?? [width / 2, height / 2];
+    const k = Math.min(MOST, Math.max(least(), goal.k * by));
     touched = true;
-    place({ k, x: x - ((x - view.x) * k) / view.k, y: y - ((y - view.y) * k) / view.k });
+    tools();
+    place({ k, x: x - ((x - goal.x) * k) / goal.k, y: y - ((y - goal.y) * k) / goal.k }, !at);
   };
-  const pan = (dx, dy) => { touched = true; place({ ...view, x: view.x + dx, y: view.y + dy }); };
+  const pan = (dx, dy, slowly = false) => { touched = true; tools(); place({ ...goal, x: goal.x + dx, y: goal.y + dy }, slowly); };
 
   /** Bring a node into view at a readable size, moving as little as possible. */
   function show(index) {
     shown = index;
     const box = placed.boxes[index];
-    const { width, height: t } = size();
-    let next = view;
-    if (!touched && view.k < READABLE * 0.99) next = { k: READABLE, x: width / 2 - box.x * READABLE, y: t / 2 - box.y * READABLE };
-    const edge = view.k < whole() * 1.01 ? 8 : Math.min(width, t) * 0.22; // leave its neighbours in view
+    const { width, height } = size();
+    let next = goal;
+    if (!touched && goal.k < READABLE * 0.99) next = { k: READABLE, x: width / 2 - box.x * READABLE, y: height / 2 - box.y * READABLE };
+    const edge = goal.k < whole() * 1.01 ? 8 : Math.min(width, height) * 0.22; // leave its neighbours in view
     const low = (p, half, at) => p * next.k + at - half * next.k;
     const left = low(box.x, box.width / 2, next.x);
     const right = left + box.width * next.k;
     const top = low(box.y, box.height / 2, next.y);
     const bottom = top + box.height * next.k;
-    const shift = (from, to, room) => (from < edge ? edge - from : to > room - edge ? room - edge - to : 0);
-    place({ ...next, x: next.x + shift(left, right, width), y: next.y + shift(top, bottom, t) });
+    const shift = (from, to, space) => (from < edge ? edge - from : to > space - edge ? space - edge - to : 0);
+    place({ ...next, x: next.x + shift(left, right, width), y: next.y + shift(top, bottom, height) }, true);
+  }
+
+  /** Something lies on the canvas at the right or at the bottom, that many pixels of it. */
+  function cover(sides) {
+    if (sides.right === covered.right && sides.bottom === covered.bottom) return;
+    covered = sides;
+    if (touched) return;
+    tools();
+    if (readable()) fit();
+    else if (shown !== undefined) show(shown);
+    else begin();
+  }
+
+  // Marks that travel along edges, from where something is to where it goes
+
+  let travelling = { cancel() {} };
+  let arrive = () => {};
+  /**
+   * @param {number[]} along numbers of edges
+   * @param {{backward?: boolean, look: string}} how `look` is "gradient" or "value"
+   */
+  function send(along, { backward = false, look }) {
+    travelling.cancel();
+    arrive();
+    if (!along.length || still()) return;
+    const going = along.map((i) => {
+      const { path, text } = lines[i];
+      const mark = s("circle", { class: `tbgraph-mark tbgraph-mark-${look}`, r: 7 });
+      text.style.opacity = "0"; // it says what has arrived
+      return { path, text, mark, long: path.getTotalLength() };
+    });
+    const move = (t) => going.forEach(({ path, mark, long }) => {
+      const { x, y } = path.getPointAtLength((backward ? 1 - t : t) * long);
+      mark.setAttribute("cx", x.toFixed(1));
+      mark.setAttribute("cy", y.toFixed(1));
+    });
+    move(0);
+    marks.append(...going.map(({ mark }) => mark));
+    arrive = () => {
+      going.forEach(({ mark, text }) => { mark.remove(); text.style.opacity = ""; });
+      arrive = () => {};
+    };
+    travelling = animate({ ms: GLIDE, step: (t) => move(ease(t)), done: () => arrive() });
   }
 
   el.addEventListener("keydown", (event) => {
@@ -142,7 +242,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-" || event.key === "_") zoom(0.8);
     else if (event.key === "0") fit();
-    else if (event.key in ARROWS) pan(-ARROWS[event.key][0] * step, -ARROWS[event.key][1] * step);
+    else if (event.key in ARROWS) pan(-ARROWS[event.key][0] * step, -ARROWS[event.key][1] * step, true);
     else return;
     event.preventDefault();
   });
@@ -184,22 +284,54 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   const zoomers = toolbar("Zoom", [
     button("+", () => zoom(1.25), { name: "Zoom in", title: "Zoom in (+)" }),
     button("−", () => zoom(0.8), { name: "Zoom out", title: "Zoom out (−)" }),
-    button("All", fit, { name: "Show all", title: "Show all (0)" }),
+    button("All", () => fit(), { name: "Show all", title: "Show all (0)" }),
   ]);
   zoomers.classList.add("tbgraph-zoom");
   el.append(zoomers);
 
   let known = 0;
-  const watcher = new ResizeObserver(() => {
-    if (el.clientWidth === known) return;
+  const settle = () => {
     known = el.clientWidth;
-    if (!touched) begin();
+    if (touched) tools();
+    else begin();
     if (shown !== undefined) show(shown);
-  });
+  };
+  const watcher = new ResizeObserver(() => { if (el.clientWidth !== known) settle(); });
   watcher.observe(el);
-  defer(() => watcher.disconnect());
-  return { el, nodes, edges: lines, show, fit, begin, zoom, placed, view: () => view, readable: () => whole() >= READABLE };
+  const stop = () => { watcher.disconnect(); gliding.cancel(); travelling.cancel(); coming.cancel(); };
+  defer(stop);
+
+  /** Where each node is on the canvas, in pixels. */
+  const spots = () => placed.boxes.map(({ x, y }) => ({ x: x * view.k + view.x, y: y * view.k + view.y }));
+  let coming = { cancel() {} };
+  /**
+   * Draws it, once it is on the page. Nodes that were there before come from where they were; the others appear.
+   * @param {Array<{x: number, y: number}|undefined>} [before] where each node was on the canvas, in pixels
+   */
+  function start(before) {
+    if (!el.clientWidth) return;
+    settle();
+    if (!before?.some(Boolean) || still()) return;
+    const from = before.map((at) => at && { x: (at.x - view.x) / view.k, y: (at.y - view.y) / view.k });
+    coming = animate({
+      ms: GLIDE,
+      step(t) {
+        const part = ease(t);
+        nodes.forEach((group, i) => {
+          const to = placed.boxes[i];
+          if (!from[i]) group.style.opacity = t < 1 ? part : "";
+          else group.setAttribute("transform", `translate(${from[i].x + (to.x - from[i].x) * part} ${from[i].y + (to.y - from[i].y) * part})`);
+        });
+        for (const layer of [wires, notes]) layer.style.opacity = t < 1 ? part * part : "";
+      },
+    });
+  }
+  const remove = () => { stop(); el.remove(); };
+  return { el, nodes, edges: lines, show, fit, begin, zoom, placed, view: () => view, readable, start, spots, send, cover, remove };
 }
+
+/** Slow at both ends. */
+const ease = (t) => (t < 0.5 ? 2 * t * t : 1 - 2 * (1 - t) ** 2);
 
 /** Point the arrowhead of an edge at its end (forward) or at its start (backward). */
 export function aim({ tip, points }, backward) {

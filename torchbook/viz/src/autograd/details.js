@@ -6,13 +6,9 @@ import { called, full } from "./model.js";
 
 /**
  * @param {HTMLElement} side
- * @param {{line: object, data: object, state: object, at: number, chosen: boolean, onselect: (i: number) => void}} view
+ * @param {{line: object, data: object, state: object, at: number, onselect: (i: number) => void}} view
  */
-export function details(side, { line, data, state, at, chosen, onselect }) {
-  if (at < 0) {
-    replace(side, h("p", { class: "tbag-muted" }, "Step, or choose a node: its formula, what it saved, and the gradients in and out."), total(line.graph));
-    return;
-  }
+export function details(side, { line, data, state, at, onselect }) {
   const { graph } = line;
   const node = graph.nodes[at];
   const look = state.nodes[at];
@@ -21,7 +17,7 @@ export function details(side, { line, data, state, at, chosen, onselect }) {
   const top = h("p", { class: "tbag-title" }, called(graph, at));
   const kind = node.kind === "leaf" ? "AccumulateGrad: the end of a path. It adds what arrives to .grad."
     : node.kind === "custom" ? "A node of a custom torch.autograd.Function." : node.op ? `Recorded by ${operation(node.op)}.` : "";
-  const parts = [top, h("p", { class: "tbag-muted" }, [kind, chosen ? "" : "(This step's node.)"].filter(Boolean).join(" "))];
+  const parts = [top, h("p", { class: "tbag-muted" }, kind)];
   if (node.value !== null) {
     const note = { now: "", forward: "", "": "" }[node.source] ?? `, ${node.source}`;
     parts.push(h("p", { class: "tbag-head" }, `${node.kind === "leaf" ? "Value" : "Result of the forward"}${note}`), number(node.value));
@@ -79,10 +75,4 @@ function flows(line, at, look, number, jump) {
   }
   if (look.retained !== undefined) parts.push(h("p", { class: "tbag-head" }, ".grad, kept by retain_grad()"), number(look.retained));
   return parts;
-}
-
-function total(graph) {
-  const leaves = graph.nodes.filter((node) => node.kind === "leaf").length;
-  const { activations, leaves: bytes } = graph.bytes;
-  return h("p", {}, `${graph.nodes.length - leaves} operations, ${leaves} leaves. Saved for the backward: ${activations} bytes of activations and ${bytes} bytes of leaves.`);
 }

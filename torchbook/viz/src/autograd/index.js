@@ -1,21 +1,25 @@
 /** AutogradExplorer: a recorded graph, stepped forward and backward. */
 
-import { button, copyButton, h, keyOf, permalink, replace, s, select, shell, slider, toolbar } from "../core/index.js";
+import { button, copyButton, h, replace, s, select, shell, slider, toolbar } from "../core/index.js";
 import { aim, canvas } from "./canvas.js";
 import { details } from "./details.js";
-import { brief, called, sentence, stateAt, timeline, tiny } from "./model.js";
+import { brief, called, opening, plain, sentence, stateAt, timeline, tiny, told } from "./model.js";
+import SETUP from "./setup.json";
 import { STYLE } from "./style.js";
 
 const TRAITS = ["scenario", "target", "step", "selected"];
 const PACE = 900; // milliseconds between steps when it plays
+const LETTER = 7.9; // the width of a letter in a box
+const NARROW = 480; // of the picture: boxes are smaller, and details lie below, not beside
 
 function render({ model, el }) {
   const data = { graphs: model.get("graphs"), tensors: model.get("tensors"), scenarios: model.get("scenarios") };
-  const ui = shell({ model, el, title: "Autograd explorer", finding: "Backward walks the recorded graph", invitation: "Press Play, or choose a node.", describe: "Step through the forward and the backward; choose a node for its formula and its numbers." });
+  const ui = shell({ model, el, contract: SETUP, kind: "autograd" });
   ui.css(STYLE);
   let line;
   let picture;
-  let drawn = -1;
+  let drawn = "";
+  let was = -1; // the step that is drawn
   let timer = 0;
 
   // Controls
@@ -24,36 +28,46 @@ function render({ model, el }) {
     label: "What to run",
     options: data.scenarios.map(({ key, label, why }) => ({ value: key, label: why ? `${label} (not recorded)` : label })),
     value: model.get("scenario"),
-    onchange: (key) => choose({ scenario: key, target: -1, step: 0 }),
+    onchange: (key) => choose({ scenario: key, target: -1, step: -1 }),
   });
   const whom = select({ label: "on which tensor", options: [], value: "", onchange: (node) => choose({ target: Number(node), step: editStep(Number(node)) }) });
-  const back = button("◀ Back", () => go(model.get("step") - 1), { name: "Step back" });
-  const next = button("Step ▶", () => go(model.get("step") + 1), { kind: "primary", name: "Step forward" });
-  const play = button("Play", () => (timer ? stop() : start()), {});
-  const first = button("|◀", () => go(0), { name: "To the start", title: "To the start" });
-  const phase = button("Backward ▶|", () => go(jump()), { name: "Jump to the next part", title: "To the backward, then to the end" });
-  const along = slider({ label: "Step", min: 0, max: 1, value: 0, oninput: (n) => go(n), format: (n) => `${n}/${line ? line.steps.length - 1 : 0}` });
+  /** The step that is shown: the one that was chosen, else the one at which the figure opens. */
+  const here = () => (model.get("step") < 0 ? opening(line) : Math.min(model.get("step"), line.steps.length - 1));
+  const back = button("◀", () => step(here() - 1), { name: "Step back", title: "Step back" });
+  const next = button("▶", () => step(here() + 1), { name: "Step forward", title: "Step forward" });
+  const play = button("Play", () => (timer ? stop() : start()), { kind: "primary" });
+  const phase = button("Backward ▶|", () => step(jump()), { name: "Jump to the next part", title: "To the backward, then to the end" });
+  const along = slider({ label: "Step", min: 0, max: 1, value: 0, oninput: (n) => step(n), format: (n) => `${n}/${line ? line.steps.length - 1 : 0}` });
   along.classList.add("tbag-slide");
   const code = h("code", { class: "tbag-code", tabindex: "0", role: "group", "aria-label": "Code of this run" });
   const copy = copyButton("Copy as PyTorch", () => code.textContent);
-  const link = permalink({
-    key: keyOf(el, "autograd", model.get("link")), el,
+  const link = ui.link({
+    presets: Object.fromEntries(data.scenarios.map((one) => [one.key, one])),
+    choose: (scenario) => choose({ scenario }),
+    accepts: Boolean,
+    start: (state) => choose(valid(state)),
     get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])),
-    put: (state) => choose(valid(state)),
   });
-  ui.defer(link.cleanup);
-  const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [first, back, next, play, phase]), along);
+  const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [back, play, next, phase]), along);
 
   // Picture, details, leaves
 
   const spot = h("div", { class: "tbag-canvas" });
-  const side = h("div", { class: "tbag-side", tabindex: "0", role: "group", "aria-label": "Details of the chosen node" });
+  const facts = h("div", { class: "tbag-facts", tabindex: "0", role: "group", "aria-label": "Details of the chosen node" });
+  const side = h("div", { class: "tbag-side", hidden: true }, button("✕", () => ui.set({ selected: -1 }), { name: "Close the details", kind: "quiet" }), facts);
   const table = h("div", { class: "tbag-scroll", tabindex: "0", role: "group", "aria-label": "Gradients of the leaves" });
+  const said = h("p", { class: "tbag-said", "aria-hidden": "true" });
+  const counted = h("p", { class: "tbag-muted" });
+  const refusal = h("p", { class: "tbag-error" });
   ui.lay({
     stage: h("div", { class: "tbag-main" }, spot, side),
     bar,
-    readout: ui.words,
-    drawer: [h("div", { class: "tbviz-controls" }, which, whom, link), h("div", { class: "tbag-below" }, key(), h("p", { class: "tbag-head" }, "The leaves and their .grad"), table, h("div", { class: "tbag-bar" }, code, copy))],
+    readout: said,
+    drawer: [
+      refusal,
+      h("div", { class: "tbviz-controls" }, which, whom, link),
+      h("div", { class: "tbag-below" }, key(), h("p", { class: "tbag-head" }, "The leaves and their .grad"), table, counted, h("div", { class: "tbag-bar" }, code, copy)),
+    ],
   });
   ui.stage.style.overflow = "visible";
   ui.help.append(help());
@@ -61,7 +75,7 @@ function render({ model, el }) {
   // Changes come through the model, so that several views and Python agree
 
   function valid(state) {
-    const good = typeof state === "string" ? { scenario: state } : { ...state };
+    const good = { ...state };
     if (!data.scenarios.some((one) => one.key === good.scenario)) delete good.scenario;
     for (const name of Object.keys(good)) if (!TRAITS.includes(name) || (name !== "scenario" && !Number.isInteger(good[name]))) delete good[name];
     return good;
@@ -69,10 +83,11 @@ function render({ model, el }) {
   const choose = (traits) => { stop(); ui.set(traits); };
   const go = (n) => {
     const to = Math.max(0, Math.min(n, line.steps.length - 1));
-    if (to !== model.get("step")) ui.set({ step: to });
+    if (to !== here()) ui.set({ step: to });
   };
+  const step = (n) => { stop(); go(n); }; // whoever steps by hand wants to stay there
   const jump = () => {
-    const at = model.get("step");
+    const at = here();
     const starts = line.steps.flatMap((step, i) => (step.kind === "backward" && step.place === 1 ? [i] : []));
     return starts.find((i) => i > at) ?? line.steps.length - 1;
   };
@@ -81,11 +96,11 @@ function render({ model, el }) {
     return Math.max(0, found);
   };
   function start() {
-    if (model.get("step") >= line.steps.length - 1) go(0);
+    if (here() >= line.steps.length - 1) go(0);
     play.textContent = "Pause";
     timer = setInterval(() => {
-      go(model.get("step") + 1);
-      if (model.get("step") >= line.steps.length - 1) stop();
+      go(here() + 1);
+      if (here() >= line.steps.length - 1) stop();
     }, PACE);
   }
   function stop() {
@@ -103,21 +118,30 @@ function render({ model, el }) {
     whom.update({ options: targets.map((i) => ({ value: String(i), label: `${i}: ${called(data.graphs[0], i)}` })), value: String(line.about) });
     code.textContent = codeOf(line);
     along.update({ max: line.steps.length - 1 });
-    if (drawn !== line.scenario.graph) draw();
+    was = -1;
+    put(counted, total(line.graph));
+    draw();
     leaves();
   }
 
+  const narrow = () => (spot.clientWidth || 700) < NARROW;
+
+  /** The graph, where another is to be drawn, or in another width. */
   function draw() {
-    drawn = line.scenario.graph;
+    const wanted = `${line.scenario.graph} ${narrow()}`;
+    if (drawn === wanted) return;
+    drawn = wanted;
+    was = -1;
     const { graph } = line;
-    picture?.el.remove();
+    picture?.remove();
     picture = canvas({
-      label: "Graph", defer: ui.defer, far: 38,
-      boxes: graph.nodes.map((node, i) => box(node, i)),
+      label: "Graph", defer: ui.defer, far: narrow() ? 26 : 30, near: narrow() ? 5 : 22,
+      boxes: graph.nodes.map((node, i) => box(node, i, narrow())),
       edges: graph.edges.map((edge) => ({ from: edge.to, to: edge.from })),
       onselect: (i) => ui.set({ selected: model.get("selected") === i ? -1 : i }),
     });
     spot.append(picture.el);
+    picture.start();
   }
 
   let rows = [];
@@ -134,33 +158,54 @@ function render({ model, el }) {
   }
 
   function show() {
-    const state = stateAt(line, model.get("step"));
+    const state = stateAt(line, here());
     const chosen = model.get("selected");
     line.graph.nodes.forEach((node, i) => dress(picture.nodes[i], node, i, state.nodes[i], i === chosen));
-    line.graph.edges.forEach((edge, i) => dressEdge(picture.edges[i], edge, state));
-    for (const { i, was, is, row } of rows) {
+    line.graph.edges.forEach((edge, i) => dressEdge(picture.edges[i], edge, state, i));
+    for (const { i, was: before, is, row } of rows) {
       const { grad, now } = state.nodes[i];
-      const before = firstGrad(line, i);
-      put(was, grad ? brief(data.tensors[grad.before]) : brief(data.tensors[before]));
-      put(is, grad ? brief(data.tensors[grad.after]) : brief(data.tensors[before]));
+      const first = firstGrad(line, i);
+      put(before, brief(data.tensors[grad ? grad.before : first]));
+      put(is, brief(data.tensors[grad ? grad.after : first]));
       row.className = now ? "tbag-now" : "";
       if (now) table.scrollTop = Math.max(0, row.offsetTop - table.clientHeight / 2);
     }
-    ui.words.classList.toggle("tbag-error", Boolean(state.step.error) || !line.run.passes.length);
+    const parts = told(line, data, state.at);
+    const failed = Boolean(state.step.error) || !line.run.passes.length;
+    replace(said, parts.map((part) => (part.kind ? h("span", { class: `tbag-${part.kind}` }, part.text) : part)));
+    said.classList.toggle("tbag-stopped", failed);
+    refusal.hidden = !failed;
+    put(refusal, failed ? plain(parts) : "");
     along.update({ value: state.at });
     back.disable(state.at === 0);
-    first.disable(state.at === 0);
     next.disable(state.at === line.steps.length - 1);
     phase.disable(state.at === line.steps.length - 1);
     put(phase, line.steps.some((step, i) => i > state.at && step.kind === "backward" && step.place === 1) ? "Backward ▶|" : "End ▶|");
-    const at = state.nodes[chosen] ? chosen : state.step.node >= 0 && state.step.node !== undefined ? state.step.node : -1;
-    side.classList.toggle("tbag-chosen", at === chosen && at >= 0);
-    details(side, { line, data, state, at, chosen: at === chosen && at >= 0, onselect: (i) => { ui.set({ selected: i }); picture.show(i); } });
     ui.say(sentence(line, data, state.at));
-    if (state.nodes[state.step.node]) picture.show(state.step.node);
+    tell(state, chosen);
+    const { node } = state.step;
+    if (!side.hidden) picture.show(chosen);
+    else if (state.nodes[node]) picture.show(node);
     else if (state.at === 0 || state.step.kind === "end") settle();
+    if (state.at !== was) travel(state, was >= 0 && state.at === was + 1);
+    was = state.at;
   }
-  const settle = () => { if (picture.readable() || line.steps.length === 1) picture.fit(); else if (model.get("step") === 0) picture.begin(); };
+  const settle = () => { if (picture.readable() || line.steps.length === 1) picture.fit(); else if (here() === 0) picture.begin(); };
+
+  /** From one step to the next, what an operation reads comes to it, and the gradients that it sends leave it. */
+  function travel({ step, edges }, onwards) {
+    const along = onwards ? line.edges[step.node] ?? [] : [];
+    const backward = step.kind === "backward";
+    const moves = along.filter(({ index }) => (backward ? edges[index].gradient !== undefined : step.kind === "forward"));
+    picture.send(moves.map(({ index }) => index), { backward, look: backward ? "gradient" : "value" });
+  }
+
+  /** The details of the chosen node, on top of the picture, which makes room for them. */
+  function tell(state, chosen) {
+    side.hidden = !state.nodes[chosen];
+    if (!side.hidden) details(facts, { line, data, state, at: chosen, onselect: (i) => { ui.set({ selected: i }); picture.show(i); } });
+    picture.cover({ right: side.hidden || narrow() ? 0 : side.offsetWidth, bottom: side.hidden || !narrow() ? 0 : side.offsetHeight });
+  }
 
   /** The look of a node: its class, its second row, what it is called aloud. */
   function dress(group, node, i, state, chosen) {
@@ -168,31 +213,34 @@ function render({ model, el }) {
     if (node.kind === "leaf") looks.push("tbag-box-leaf");
     if (state.missing) looks.push("tbag-box-gone");
     else if (!state.recorded) looks.push("tbag-box-dash");
-    if (state.sent) looks.push("tbag-box-sent");
+    if (state.grad) looks.push("tbag-box-kept");
+    else if (state.sent) looks.push("tbag-box-sent");
     if (state.now) looks.push("tbag-box-now");
     if (state.failed) looks.push("tbag-box-fail");
+    group.refuse(state.failed && state.now);
     put2(group, "class", looks.join(" "));
     put2(group, "aria-pressed", String(chosen));
     const parts = group.parts;
-    put(parts.two, second(node, state));
-    put(parts.mark, state.failed ? "✕" : state.now ? "▶" : "");
+    const shown = second(node, state, parts.room);
+    put(parts.two, shown);
     parts.badge?.toggleAttribute("data-freed", state.freed);
     if (parts.badge) put2(parts.badge, "opacity", state.recorded && !state.missing ? "1" : "0");
-    const told = state.missing ? "not recorded" : state.recorded ? second(node, state) : "not yet recorded";
+    const told = state.missing ? "not recorded" : state.recorded ? shown : "not yet recorded";
     put2(group, "aria-label", `${called(line.graph, i)}, ${told}${state.freed ? ", saved tensors freed" : ""}${state.failed ? ", failed" : ""}`);
   }
 
-  function second(node, state) {
-    const tensor = (i) => tiny(data.tensors[i]);
+  /** The second row of a node, in as many characters as there is room for. */
+  function second(node, state, room) {
+    const tensor = (i, used = 2) => tiny(data.tensors[i], room - used);
     if (state.missing) return "not recorded";
-    if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after)}`;
-    if (state.arrived) return `∇ ${state.arrived.map(tensor).join("; ")}`;
+    if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after, 6)}`;
+    if (state.arrived) return `∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`;
     if (!state.recorded) return "–";
     return node.value === null ? `[${node.outputs[0]?.shape.join(", ") ?? "?"}]` : `= ${tensor(node.value)}`;
   }
 
-  function dressEdge(part, edge, state) {
-    const [from, to, flow] = [state.nodes[edge.from], state.nodes[edge.to], state.edges[line.graph.edges.indexOf(edge)]];
+  function dressEdge(part, edge, state, i) {
+    const [from, to, flow] = [state.nodes[edge.from], state.nodes[edge.to], state.edges[i]];
     const sent = flow.gradient !== undefined;
     const gone = from.missing || to.missing;
     const look = gone ? "tbag-edge-gone" : flow.now ? "tbag-edge-now" : sent ? "tbag-edge-sent" : from.recorded ? "" : "tbag-edge-wait";
@@ -202,12 +250,13 @@ function render({ model, el }) {
       part.backward = sent;
       aim(part, sent);
     }
-    put(part.text, sent && (flow.now || scalar(flow.gradient)) ? tiny(data.tensors[flow.gradient]) : "");
+    put(part.text, sent && flow.now ? tiny(data.tensors[flow.gradient], 14) : "");
   }
-  const scalar = (i) => data.tensors[i].data?.length === 1;
-
   relayout();
   show();
+  const turn = new ResizeObserver(() => { if (spot.clientWidth && drawn !== `${line.scenario.graph} ${narrow()}`) { draw(); show(); } });
+  turn.observe(spot);
+  ui.defer(() => turn.disconnect());
   for (const name of ["scenario", "target"]) ui.on(name, () => { relayout(); show(); });
   ui.on("step", show);
   ui.on("selected", show);
@@ -226,30 +275,41 @@ function firstGrad(line, leaf) {
 const put = (el, text) => { if (el.textContent !== text) el.textContent = text; };
 const put2 = (el, name, value) => { if (el.getAttribute(name) !== value) el.setAttribute(name, value); };
 
+/** What the graph holds. */
+function total({ nodes, bytes: { activations, leaves } }) {
+  const ends = nodes.filter((node) => node.kind === "leaf").length;
+  return `${nodes.length - ends} operations, ${ends} leaves. Saved for the backward: ${activations} bytes of activations and ${leaves} bytes of leaves.`;
+}
+
 function codeOf({ scenario, graph, about }) {
   const leaf = graph.nodes[about]?.kind === "leaf";
   const name = about < 0 ? "" : graph.nodes[about].label || "h";
   return (leaf ? scenario.leaf_code ?? scenario.code : scenario.code).replaceAll("{0}", name);
 }
 
-/** How one node is drawn: a box with two rows of text, and a badge for what it saved. */
-function box(node, i) {
-  const title = node.kind === "leaf" ? node.label || `leaf ${i}` : node.label ? `${node.label} · ${node.name}` : node.name;
+/** How one node is drawn: a box with two rows of text, and a badge with the number of tensors that it saved. */
+function box(node, i, narrow) {
+  const name = node.kind === "leaf" ? node.label || `leaf ${i}` : node.name;
+  const title = node.kind === "leaf" || narrow || !node.label ? name : `${node.label} · ${name}`;
   const saved = node.saved.filter((item) => item.tensor !== undefined).length;
+  const aside = saved ? 26 : 0;
   return {
-    width: Math.max(176, title.length * 8 + 34), height: 46,
+    width: Math.max(narrow ? 92 : 136, title.length * LETTER + (narrow ? 12 : 20)) + aside, height: 44,
     draw(group, { width: w, height: t }) {
-      const two = s("text", { class: "tbag-two", y: 15 });
-      const mark = s("text", { class: "tbag-mark", x: -w / 2 + 12, y: -2, "aria-hidden": "true" });
-      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: node.kind === "leaf" ? t / 2 : 6 }));
-      group.append(s("text", { y: -3 }, title), two, mark);
-      const badge = saved ? s("g", { class: "tbag-badge", transform: `translate(${w / 2 - 22} ${-t / 2})` },
-        s("rect", { x: -27, y: -8, width: 54, height: 16, rx: 8 }), s("text", { y: 3.5 }, `saves ${saved}`)) : null;
+      const middle = -aside / 2;
+      const two = s("text", { class: "tbag-two", x: middle, y: 14 });
+      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: node.kind === "leaf" ? 14 : 5 }));
+      group.append(s("text", { x: middle, y: -4 }, title), two);
+      const badge = saved ? s("g", { class: "tbag-badge", transform: `translate(${w / 2 - 17} 0)` },
+        s("rect", { x: -13, y: -16, width: 26, height: 32, rx: 6 }), store(0, -7), s("text", { y: 11 }, saved)) : null;
       if (badge) group.append(badge);
-      group.parts = { two, mark, badge };
+      return { two, badge, room: Math.floor((w - aside - 10) / LETTER) };
     },
   };
 }
+
+/** The sign of something kept. */
+const store = (x, y) => s("path", { class: "tbag-store", d: `M${x - 6} ${y - 3}c0 -3 12 -3 12 0v6c0 3 -12 3 -12 0zc0 3 12 3 12 0` });
 
 function key() {
   const swatch = (cls, extra) => s("svg", { width: 30, height: 20, viewBox: "0 0 30 20", "aria-hidden": "true" },
@@ -259,8 +319,8 @@ function key() {
   const item = (node, text) => h("span", {}, node, text);
   return h("div", { class: "tbag-key" },
     item(swatch("tbag-box-leaf", 8), "leaf"), item(swatch("tbag-box-dash"), "not yet recorded"), item(swatch(""), "recorded (= value)"),
-    item(swatch("tbag-box-sent"), "its backward has run (∇ what arrived)"), item(arrow, "gradient"), item(swatch("tbag-box-gone"), "not recorded"),
-    item("", "saves 2: tensors kept for the backward, struck through once freed"));
+    item(swatch("tbag-box-sent"), "its backward has run (∇ what arrived)"), item(swatch("tbag-box-kept", 8), "leaf with a .grad"), item(arrow, "gradient"),
+    item(swatch("tbag-box-gone"), "not recorded"), item(s("svg", { width: 30, height: 20, viewBox: "0 0 30 20", "aria-hidden": "true" }, s("g", { class: "tbag-badge" }, store(15, 10))), "with the number of tensors kept for the backward, struck through once freed"));
 }
 
 function help() {

@@ -3,6 +3,8 @@
 
 import { Graph, layout as dagre } from "@dagrejs/dagre";
 
+export const MARGIN = 7; // around the graph
+
 /**
  * @param {Array<{width: number, height: number}>} boxes
  * @param {Array<{from: number, to: number}>} edges drawn from `from` (earlier) to `to` (later); parallel edges are kept
@@ -12,7 +14,7 @@ import { Graph, layout as dagre } from "@dagrejs/dagre";
  */
 export function layout(boxes, edges, { across = false, near = 22, far = 46 } = {}) {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: across ? "LR" : "TB", nodesep: near, edgesep: near * 0.6, ranksep: far, marginx: 14, marginy: 14 });
+  graph.setGraph({ rankdir: across ? "LR" : "TB", nodesep: near, edgesep: near * 0.6, ranksep: far, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   boxes.forEach(({ width, height }, i) => graph.setNode(String(i), { width, height }));
   edges.forEach(({ from, to }, i) => graph.setEdge(String(from), String(to), { width: 1, height: 1 }, String(i)));
@@ -24,6 +26,23 @@ export function layout(boxes, edges, { across = false, near = 22, far = 46 } = {
   const lines = edges.map(({ from, to }, i) => graph.edge(String(from), String(to), String(i)).points.map(({ x, y }) => ({ x, y })));
   const { width, height } = graph.graph();
   return { boxes: placed, edges: lines, width, height };
+}
+
+/**
+ * The first of several ways to lay a graph out that fits into a room at a scale, else the one that comes nearest to it.
+ * @param {Array<{across: boolean, near: number, far: number}>} ways
+ * @param {{width: number, height: number}} room
+ * @returns {object} the way, and its layout as `placed`
+ */
+export function fitting(boxes, edges, ways, room, scale) {
+  let best;
+  for (const way of ways) {
+    const placed = layout(boxes, edges, way);
+    const k = Math.min(room.width / placed.width, room.height / placed.height);
+    if (!best || k > best.k) best = { ...way, placed, k };
+    if (k >= scale) break;
+  }
+  return best;
 }
 
 /** A smooth path through points. */

@@ -82,6 +82,17 @@ export function stateAt(line, n) {
   return { nodes, edges, step, pass, at: last };
 }
 
+/**
+ * The step at which a figure opens whose step nobody chose: an error where there is one, else amid the first backward,
+ * else the last step.
+ */
+export function opening({ steps }) {
+  const failed = steps.findIndex((step) => step.error);
+  if (failed >= 0) return failed;
+  const backward = steps.flatMap((step, i) => (step.kind === "backward" && step.pass === 0 ? [i] : []));
+  return backward.length ? backward[(backward.length - 1) >> 1] : steps.length - 1;
+}
+
 /** A number in few characters. */
 export function short(x) {
   if (typeof x === "boolean") return x ? "True" : "False";
@@ -102,12 +113,12 @@ export function brief(tensor) {
   return tensor.norm === undefined ? shape : `${shape} norm ${short(tensor.norm)}`;
 }
 
-/** A tensor in a box of the picture: its number, or its shape and norm. */
-export function tiny(tensor) {
+/** A tensor in the picture: its one or two numbers where `room` characters are enough for them, or its shape. */
+export function tiny(tensor, room = Infinity) {
   if (!tensor) return "None";
   if (tensor.data?.length === 1) return short(tensor.data[0]);
-  const size = tensor.data ? norm(tensor.data) : tensor.norm;
-  return `[${tensor.shape.join(", ")}]${size === undefined ? "" : ` norm ${short(size)}`}`;
+  const numbers = tensor.data?.length === 2 && tensor.shape.length === 1 ? `[${tensor.data.map(short).join(", ")}]` : "";
+  return numbers && numbers.length <= room ? numbers : `[${tensor.shape.join(",")}]`;
 }
 
 /** A tensor in full where it was kept whole, as nested lists, one row a line. */
@@ -139,34 +150,56 @@ export function called(graph, i) {
   return node.label ? `${node.name} (${node.label})` : node.name;
 }
 
+// Sentences are lists of parts: text, and `{kind, text}` for what has the colour of what it is. Kinds are "value" (read in
+// the forward), "gradient", "kept" (saved, or in `.grad`) and "refused".
+
+const say = (strings, ...between) => strings.flatMap((text, i) => [text, between[i] ?? ""].flat()).filter((part) => part !== "");
+const of = (kind) => (text) => ({ kind, text });
+const [value, gradient, kept, refused] = ["value", "gradient", "kept", "refused"].map(of);
+/** Lists of parts, one after the other, with a text between them. */
+const joined = (lists, between) => lists.flatMap((one, i) => [...(i ? [between] : []), ...[one].flat()]);
+
+/** Parts of a sentence as text. */
+export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
+
 /** The step in words. */
 export function sentence(line, data, n) {
-  const { graph, steps, run, scenario } = line;
-  if (!run.passes.length && !run.edit_error) return scenario.why || run.note || "";
+  const { steps, run } = line;
+  if (!run.passes.length && !run.edit_error) return plain(told(line, data, n));
   const at = Math.max(0, Math.min(n, steps.length - 1));
-  const step = steps[at];
-  const where = `Step ${at} of ${steps.length - 1}. `;
-  const tensor = (index) => brief(data.tensors[index]);
-  if (step.kind === "start") return where + beginning(line);
-  if (step.kind === "nothing") return `${where}Under no_grad the operations ran, but none was recorded: no node, nothing saved.`;
-  if (step.kind === "edit") return where + edit(line, step);
-  if (step.kind === "error") return `${where}torch raises ${step.error.kind}: ${step.error.text}`;
-  if (step.kind === "end") return where + ending(line);
-  if (step.kind === "forward") return where + recorded(line, data, step.node);
-  const { event } = step;
-  const turn = `${ordinal(step.pass, run.passes.length)}${step.place} of ${step.of}: `;
-  if (graph.nodes[step.node].kind === "leaf") {
-    const adds = event.before === null ? "is set to" : `was ${tensor(event.before)} and becomes`;
-    return `${where}${turn}AccumulateGrad receives ${tensor(event.out[0])}; ${called(graph, step.node)}.grad ${adds} ${tensor(event.after)}.`;
-  }
-  const arrived = event.out.map(tensor).join(" and ");
-  if (!event.in) return `${where}${turn}${called(graph, step.node)} receives ${arrived} and stops.`;
-  const sent = line.edges[step.node].map((edge) => `${tensor(event.in[edge.input])} to ${called(graph, edge.to)}`);
-  const freed = run.freed?.includes(step.node) ? " What it saved is freed." : "";
-  return `${where}${turn}${called(graph, step.node)} receives ${arrived}; it sends ${sent.join(", ") || "nothing on"}.${freed}`;
+  return `Step ${at} of ${steps.length - 1}. ${turn(line, steps[at])}${plain(told(line, data, n))}`;
 }
 
-const ordinal = (pass, of) => (of > 1 ? `Backward ${pass + 1}, ` : "Backward, ");
+/** Which of the engine's calls a step is. */
+function turn({ run }, step) {
+  if (step.kind !== "backward") return "";
+  return `${run.passes.length > 1 ? `Backward ${step.pass + 1}` : "Backward"}, ${step.place} of ${step.of}: `;
+}
+
+/** What happens in the step, in parts. */
+export function told(line, data, n) {
+  const { graph, steps, run, scenario } = line;
+  if (!run.passes.length && !run.edit_error) return [scenario.why || run.note || ""];
+  const step = steps[Math.max(0, Math.min(n, steps.length - 1))];
+  if (step.kind === "start") return [beginning(line)];
+  if (step.kind === "nothing") return ["Under no_grad the operations ran, but none was recorded: no node, nothing saved."];
+  if (step.kind === "edit") return edit(line, step);
+  if (step.kind === "error") return say`torch raises ${refused(`${step.error.kind}: ${step.error.text}`)}`;
+  if (step.kind === "end") return [ending(line)];
+  if (step.kind === "forward") return recorded(line, data, step.node);
+  const { event } = step;
+  const name = called(graph, step.node);
+  const sum = (index) => gradient(brief(data.tensors[index]));
+  if (graph.nodes[step.node].kind === "leaf") {
+    const adds = event.before === null ? ["is set to"] : say`was ${kept(brief(data.tensors[event.before]))} and becomes`;
+    return say`AccumulateGrad receives ${sum(event.out[0])}; ${name}.grad ${adds} ${kept(brief(data.tensors[event.after]))}.`;
+  }
+  const arrived = joined(event.out.map(sum), " and ");
+  if (!event.in) return say`${name} receives ${arrived} and stops.`;
+  const sent = line.edges[step.node].map((edge) => say`${sum(event.in[edge.input])} to ${called(graph, edge.to)}`);
+  const freed = run.freed?.includes(step.node) ? " What it saved is freed." : "";
+  return say`${name} receives ${arrived}; it sends ${sent.length ? joined(sent, ", ") : "nothing on"}.${freed}`;
+}
 
 function beginning({ graph, missing, scenario }) {
   const leaves = graph.nodes.filter((node, i) => node.kind === "leaf" && !missing.has(i));
@@ -182,18 +215,18 @@ function beginning({ graph, missing, scenario }) {
 
 function recorded(line, data, i) {
   const node = line.graph.nodes[i];
-  const value = node.value === null ? "" : ` The result is ${brief(data.tensors[node.value])}.`;
+  const result = node.value === null ? [] : say` The result is ${value(brief(data.tensors[node.value]))}.`;
   const saved = node.saved.filter((item) => item.tensor !== undefined).map((item) => item.name);
-  return `Forward: ${called(line.graph, i)} is recorded.${value} It saves ${saved.length ? saved.join(", ") : "no tensor"} for the backward.`;
+  return say`Forward: ${called(line.graph, i)} is recorded.${result} It saves ${saved.length ? kept(saved.join(", ")) : "no tensor"} for the backward.`;
 }
 
 function edit({ graph, scenario, run, about }, step) {
-  if (scenario.key === "retain_grad") return "retain_grad() on every intermediate tensor: each will keep its gradient in .grad.";
+  if (scenario.key === "retain_grad") return ["retain_grad() on every intermediate tensor: each will keep its gradient in .grad."];
   const name = called(graph, about);
-  if (scenario.key === "detach") return `The result of ${name} is detached: what follows sees a tensor without a history.`;
-  if (step.error) return `add_(1) on the result of ${name} raises ${step.error.kind}: ${step.error.text}`;
-  const refused = run.refused ? ` Without no_grad torch refuses: ${run.refused.text}` : "";
-  return `add_(1) edits ${graph.nodes[about].kind === "leaf" ? name : `the result of ${name}`} in place; its version is now ${run.version}.${refused}`;
+  if (scenario.key === "detach") return [`The result of ${name} is detached: what follows sees a tensor without a history.`];
+  if (step.error) return say`add_(1) on the result of ${name} raises ${refused(`${step.error.kind}: ${step.error.text}`)}`;
+  const denied = run.refused ? ` Without no_grad torch refuses: ${run.refused.text}` : "";
+  return [`add_(1) edits ${graph.nodes[about].kind === "leaf" ? name : `the result of ${name}`} in place; its version is now ${run.version}.${denied}`];
 }
 
 function ending({ scenario, run, graph }) {

@@ -1,20 +1,30 @@
 import { CANVAS } from "./canvas.js";
 
 export const STYLE = `${CANVAS}
-.tbag-bar{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:flex-end}
+.tbag-bar{display:flex;flex-wrap:wrap;gap:.35rem .75rem;align-items:center;flex:1 1 100%}
+.tbag-bar .tbag-slide{grid-template-columns:auto minmax(5rem,1fr) minmax(2.8rem,auto)}
 .tbag-bar .tbag-slide{flex:1 1 14rem;min-width:11rem}
-.tbag-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.7rem}
-@container (min-width:600px){.tbag-main{grid-template-columns:minmax(0,1.45fr) minmax(14rem,1fr)}.tbag-side{max-height:29rem;overflow:auto}}
-.tbag-canvas .tbgraph{height:29rem}
-@container (max-width:500px){.tbag-canvas .tbgraph{height:23rem}}
-@container (max-width:599px){.tbag-side:not(.tbag-chosen){display:none}}
-.tbag-side{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .75rem;min-width:0;font-size:max(12px,.92em);display:flex;flex-direction:column;gap:.45rem}
-.tbag-side>*{flex:none}
+.tbag-main{position:relative;display:grid;grid-template-columns:minmax(0,1fr)}
+.tbag-canvas .tbgraph{height:27rem}
+@container (max-width:520px){.tbag-canvas .tbgraph{height:25rem}}
+.tbag-side{position:absolute;right:0;top:0;bottom:0;width:min(21rem,48%);background:var(--tb-bg);border:1px solid var(--tb-line);border-radius:8px;display:flex;flex-direction:column}
+@container (max-width:520px){.tbag-side{left:0;top:auto;width:auto;height:56%}}
+.tbag-side>.tbviz-button{position:absolute;right:.2rem;top:.2rem;z-index:1;background:var(--tb-bg)}
+.tbag-facts{overflow:auto;padding:.6rem .75rem;min-width:0;font-size:max(12px,.92em);display:flex;flex-direction:column;gap:.45rem}
+.tbag-facts>.tbag-title{padding-right:3rem}
+.tbag-facts>*{flex:none}
+.tbviz .tbag-said{height:2.9em;overflow:hidden;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}
+@container (max-width:520px){.tbviz .tbag-said{height:4.3em;-webkit-line-clamp:3}}
+.tbag-stopped{border-left:4px solid var(--tb-bad);padding-left:.6rem}
+.tbag-value{color:var(--tb-accent);font-weight:600}
+.tbag-gradient{color:var(--tb-warm);font-weight:600}
+.tbag-kept{color:var(--tb-good);font-weight:600}
+.tbag-refused{color:var(--tb-bad);font-weight:600}
 .tbviz .tbag-head{margin:.2rem 0 0;font-size:max(12px,.95em);font-weight:600;color:var(--tb-fg)}
 .tbviz .tbag-title{margin:0;font-size:1.05em;font-weight:650;overflow-wrap:anywhere;color:var(--tb-fg)}
-.tbag-side dl{margin:0;display:grid;grid-template-columns:auto minmax(0,1fr);gap:.2rem .6rem}
-.tbag-side dt{color:var(--tb-muted);font-weight:400}
-.tbag-side dd{margin:0;overflow-wrap:anywhere}
+.tbag-facts dl{margin:0;display:grid;grid-template-columns:auto minmax(0,1fr);gap:.2rem .6rem}
+.tbag-facts dt{color:var(--tb-muted);font-weight:400}
+.tbag-facts dd{margin:0;overflow-wrap:anywhere}
 .tbviz .tbag-number{white-space:pre;overflow-x:auto;display:block;background:var(--tb-fill);border-radius:5px;padding:.2rem .45rem;font-size:max(12px,.86em);line-height:1.35}
 .tbviz .tbag-words{white-space:normal;overflow-wrap:anywhere}
 .tbag-muted{color:var(--tb-muted)}
@@ -33,19 +43,22 @@ export const STYLE = `${CANVAS}
 .tbag-box-dash .tbgraph-box{stroke-dasharray:5 4;stroke:var(--tb-edge)}
 .tbag-box-dash text{fill:var(--tb-muted)}
 .tbgraph-node .tbag-two{font-size:13px}
-.tbag-box-leaf .tbgraph-box{fill:var(--tb-good-soft)}
 .tbag-box-sent .tbgraph-box{fill:var(--tb-warm-soft);stroke:var(--tb-warm)}
 .tbag-box-sent .tbag-two{fill:var(--tb-warm)}
+.tbag-box-kept .tbgraph-box{fill:var(--tb-good-soft);stroke:var(--tb-good)}
+.tbag-box-kept .tbag-two{fill:var(--tb-good)}
 .tbag-box-now .tbgraph-box{stroke:var(--tb-accent);stroke-width:3.2}
+.tbag-box-now:is(.tbag-box-sent) .tbgraph-box{stroke:var(--tb-warm)}
+.tbag-box-now:is(.tbag-box-kept) .tbgraph-box{stroke:var(--tb-good)}
 .tbag-box-fail .tbgraph-box{fill:var(--tb-bad-soft);stroke:var(--tb-bad);stroke-width:3.2}
 .tbag-box-gone .tbgraph-box{stroke-dasharray:1.5 4;stroke-linecap:round;fill:none;stroke:var(--tb-edge)}
 .tbag-box-gone text{fill:var(--tb-muted)}
-.tbag-badge rect{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:1}
-.tbgraph-node .tbag-badge text{fill:var(--tb-violet);font-size:13px;font-weight:600}
-.tbag-badge[data-freed] rect{fill:var(--tb-bg);stroke-dasharray:2 2}
-.tbgraph-node .tbag-badge[data-freed] text{text-decoration:line-through;font-weight:400}
-.tbgraph-node .tbag-mark{fill:var(--tb-accent);font-size:14px;font-weight:700}
-.tbag-box-fail .tbag-mark{fill:var(--tb-bad)}
+.tbag-badge rect{fill:var(--tb-good-soft);stroke:none}
+.tbag-store{fill:none;stroke:var(--tb-good);stroke-width:1.3}
+.tbgraph-node .tbag-badge text{fill:var(--tb-good);font-size:13px;font-weight:600}
+.tbag-badge[data-freed] rect{fill:none}
+.tbag-badge[data-freed] .tbag-store{stroke:var(--tb-edge);stroke-dasharray:2 2}
+.tbgraph-node .tbag-badge[data-freed] text{fill:var(--tb-muted);text-decoration:line-through;font-weight:400}
 .tbag-edge-wait{stroke-dasharray:4 4;opacity:.75}
 .tbag-edge-gone{stroke-dasharray:1.5 5;stroke-linecap:round;opacity:.55}
 .tbag-edge-sent{stroke:var(--tb-warm);stroke-width:2.6}

@@ -1,12 +1,13 @@
 /** What limits a pipeline; the same rules as `diagnose` in torchbook/viz/bottleneck.py, which tests compare. */
 
-import { duration, significant } from "../scaling/text.js";
+import { duration, significant } from "../core/units.js";
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS, presets: PRESETS } = SETUP;
+export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
-export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), cpu: "unknown" };
-const OPTIONAL = ["copy_ms", "utilisation"];
+export const CONTRACT = contractOf(SETUP);
+export const { start: START, problem, isSetting, presetOf } = CONTRACT;
 const [NEAR, BUSY] = [1.1, 70];
 
 export const ms = (value) => duration(value * 1e-3);
@@ -44,6 +45,35 @@ export function diagnose(setting) {
   return { cause, title, why, remedies, path, reach, gain: reach === null ? null : full / reach };
 }
 
+export const BATCHES = 3; // that are drawn
+
+/**
+ * The measurements as lanes: each batch is loaded, copied and used right after another, and a batch comes every
+ * `full_ms`. That is one run, of several, that takes these times.
+ * @returns {{blocks: Array<{lane: string, batch: number, start: number, end: number, busy: number}>,
+ *   clashes: Array<{lane: string, start: number, end: number}>, waits: Array<{start: number, end: number}>,
+ *   gaps: Array<{start: number, end: number}>, end: number}} milliseconds; `busy` is the part of a step in which the GPU
+ *   works, `clashes` are what no lane can do, `waits` are those of the step for its next batch, `gaps` have no part at all
+ */
+export function lanesOf({ step_ms: step, loader_ms: loader, copy_ms, full_ms: full, utilisation }) {
+  const parts = [["loader", loader], ["copy", copy_ms ?? 0], ["step", step]];
+  const serial = parts.reduce((sum, [, size]) => sum + size, 0);
+  const [blocks, clashes, waits, gaps] = [[], [], [], []];
+  const busy = utilisation === null ? 1 : Math.min(1, (utilisation * full) / (100 * step));
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    let start = batch * full;
+    for (const [lane, size] of parts) {
+      blocks.push({ lane, batch, start, end: start + size, busy: lane === "step" ? busy : 1 });
+      if (batch && size > full) clashes.push({ lane, start, end: start + size - full });
+      start += size;
+    }
+    if (batch + 1 === BATCHES) break;
+    if (full > serial) gaps.push({ start, end: (batch + 1) * full });
+    if (full > step) waits.push({ start, end: start + full - step });
+  }
+  return { blocks, clashes, waits, gaps, end: (BATCHES - 1) * full + serial };
+}
+
 /** The same sentences as `describe` in torchbook/viz/bottleneck.py. */
 export function describe(setting) {
   const found = diagnose(setting);
@@ -54,26 +84,6 @@ export function describe(setting) {
     ...found.remedies,
   ].join(" ");
 }
-
-/** What is wrong with a value for this field; empty when nothing is. Null is "not measured". */
-export function problem(name, value) {
-  const { low, high } = FIELDS[name];
-  if (value === null) return OPTIONAL.includes(name) ? "" : `a number from ${low} to ${high}`;
-  if (Number.isFinite(value) && value >= low && value <= high && (name !== "workers" || Number.isInteger(value))) return "";
-  return `${name === "workers" ? "a whole number" : "a number"} from ${low} to ${high}${OPTIONAL.includes(name) ? ", or nothing" : ""}`;
-}
-
-/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
-export const isSetting = (given) =>
-  Boolean(given) &&
-  typeof given === "object" &&
-  Object.entries(given).every(([name, value]) => (name === "cpu" ? Object.hasOwn(CPUS, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
-  });
 
 /** Code that takes the measurements of the reader's own `loader` and `step`. */
 export const script = () => `import itertools

@@ -1,13 +1,34 @@
-/** Style of the diagnosis; answers are words, not colours. */
+/** Style of the diagnosis; the lane that sets the pace is bordered, what waits or cannot be is hatched. */
 
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.bn{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 .tbviz .bn-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
-.bn-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.bn-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .bn-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
+.bn-lanes{min-width:0}
+.tbviz .bn-svg{max-width:none;display:block;touch-action:pan-y}
+.bn-svg text{font:12.5px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
+.bn-svg .bn-size{font-weight:600;font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
+.bn-svg .bn-none{fill:var(--tb-muted)}
+.bn-svg .bn-slowest{font-weight:700}
+.bn-svg .bn-what{font-size:20px;fill:var(--tb-muted)}
+.bn-lane{fill:var(--tb-fill)}
+.bn-lane.bn-slow{stroke:var(--tb-fg);stroke-width:1.5}
+.bn-loader{fill:var(--tb-accent-soft);stroke:var(--tb-accent);stroke-width:1.3}
+.bn-copy{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:1.3}
+.bn-step{fill:var(--tb-good-soft);stroke:var(--tb-good);stroke-width:1.3}
+.bn-idle{fill:none;stroke:var(--tb-good);stroke-dasharray:4 3}
+.bn-wait{stroke:none}
+.bn-wait-line{stroke:var(--tb-muted);stroke-width:1.6}
+.bn-clash{stroke:var(--tb-bad);stroke-width:2}
+.bn-clash-line{stroke:var(--tb-bad);stroke-width:4}
+.bn-gap{fill:none;stroke:var(--tb-muted);stroke-dasharray:5 4}
+.bn-period{fill:none;stroke:var(--tb-fg);stroke-width:1.3}
+.bn-grip{cursor:ew-resize;touch-action:none}
+.bn-reach{fill:transparent}
+.bn-knob{fill:var(--tb-fg);stroke:var(--tb-bg);stroke-width:1.5}
+.tbviz .bn-grip:focus-visible{outline:none}
+.bn-grip:focus-visible .bn-knob{fill:var(--tb-accent);stroke:var(--tb-fg)}
 .bn-fields{display:grid;grid-template-columns:minmax(0,1fr);gap:.45rem .8rem;align-items:end;flex:1 1 100%}
 @container (min-width:420px){.bn-fields{grid-template-columns:repeat(2,minmax(0,1fr))}}
 @container (min-width:700px){.bn-fields{grid-template-columns:repeat(3,minmax(0,1fr))}}
@@ -16,19 +37,13 @@ export const CSS = `
 .bn-fields input{font-family:${MONO};font-variant-numeric:tabular-nums}
 .bn-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .bn-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
-.bn-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:700px){.bn-pair{grid-template-columns:minmax(0,1fr) minmax(0,1.15fr)}}
-.bn-bars{display:grid;grid-template-columns:auto minmax(0,1fr) auto;gap:.25rem .6rem;align-items:center;font-size:max(12px,.9em)}
-.bn-track{height:.85rem;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:3px;overflow:hidden;display:flex}
-.bn-track>i{display:block;height:100%;background:var(--tb-accent)}
-.bn-track.full>i{background:var(--tb-fg)}
-.bn-value{font-variant-numeric:tabular-nums;text-align:right}
 .tbviz .bn-path{list-style:none;margin:0;padding:0;display:grid;gap:.4rem}
 .tbviz .bn-path li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:0 .7rem;padding-left:.7rem;border-left:3px solid var(--tb-line);margin:0}
 .tbviz .bn-path li.last{border-left-color:var(--tb-accent)}
 .bn-sum{grid-column:1;font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-muted)}
 .bn-answer{grid-row:1;grid-column:2;font-weight:650}
-.tbviz .bn-cause{font-size:1.12em;font-weight:650;margin:0}
+.bn-cause{font-weight:650}
+@container (max-width:560px){.tbviz .bn-found{min-height:2.8em}}
 .tbviz .bn-verdict ol{margin:0;padding-left:1.3rem}
 .tbviz .bn-verdict li{margin:.2rem 0}
 .bn-verdict{border-color:var(--tb-accent)}

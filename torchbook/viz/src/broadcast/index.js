@@ -1,17 +1,14 @@
 /** BroadcastExplorer: shapes aligned from the right, what happens in each column, and the elements that meet. */
 
-import { button, copyButton, h, keyOf, permalink, replace, shell, toggle, toolbar } from "../core/index.js";
+import { copyButton, h, replace, shell, toggle, toolbar } from "../core/index.js";
 import { describe, fits, inPlace, isGiven, names, outcome, product, script, spoken } from "./model.js";
 import { pictures } from "./picture.js";
-import presets from "./presets.json";
 import { memoryOf, refusal, verdict } from "./readout.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { alignment } from "./table.js";
 
 const INPUTS = ["a", "b", "c", "op"];
-const HELP =
-  "Choose a size to change it; Delete takes the dimension away, + adds one. Point at an element, or tab into a grid " +
-  "and move with the arrow keys (Page Up and Page Down for the outer dimension, with Shift for the outermost).";
 
 const same = (x, y) => JSON.stringify(x) === JSON.stringify(y);
 
@@ -45,7 +42,7 @@ function session(ui, model) {
     select: (at) => same(at, model.get("selected")) || ui.set({ selected: at }),
     resize: (name, sizes) => commit({ [name]: sizes }),
     start: ({ a, b, c = [], op, selected: at }) => commit({ a, b, c, op, selected: at }),
-    preset: () => Object.keys(presets).find((key) => isPreset(presets[key], get())),
+    preset: () => Object.keys(SETUP.presets).find((key) => isPreset(SETUP.presets[key].set, get())),
     state: () => ({ ...get(), selected: model.get("selected") }),
   };
 }
@@ -112,28 +109,16 @@ function operations(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Broadcast explorer", finding: "Broadcasting repeats without copies", invitation: "Choose an element of the result.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "broadcast" });
   ui.css(CSS);
   const now = session(ui, model);
   const table = alignment({ get: now.get, resize: now.resize });
   const view = pictures(now);
   const kinds = operations(now);
 
-  const link = permalink({
-    key: keyOf(el, "broadcast", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) now.start(presets[value]);
-      else if (isGiven(value)) now.start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      now.start(preset);
-    }),
-  );
+  const choose = (name) => now.start(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: now.start, accepts: isGiven, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips(choose);
   const copy = copyButton("Copy as PyTorch", () => script(now.get(), now.selected()));
 
   const note = h("p", { role: "status" });
@@ -141,34 +126,26 @@ function render({ model, el }) {
   const alert = h("div", { class: "bx-alert", role: "alert" });
   const bytes = h("div", { class: "bx-memory" });
 
-  let queued = false;
   function drawAll() {
-    queued = false;
     const given = now.get();
     kinds.draw();
     table.draw();
     replace(gives, verdict(given));
     replace(alert, refusal(given));
     view.draw();
+    view.sum.hidden = !now.shape();
     replace(bytes, memoryOf(given));
-    const preset = now.preset();
-    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(now.preset()));
     ui.say(describe(given, now.selected()));
   }
   // Traits that change together are drawn once.
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  };
-  for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
+  ui.follow(drawAll, [...INPUTS, "selected"]);
 
   ui.lay({
-    stage: h("div", { class: "bx" }, view.node),
+    stage: view.node,
     presets: chips,
-    readout: [note, gives, alert],
-    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), h("div", { class: "bx-row" }, copy, link)),
+    readout: h("div", { class: "bx-readout" }, view.sum, alert, note),
+    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
   });
   drawAll();
   return ui.cleanup;

@@ -1,9 +1,10 @@
-/** The operands stretched to the result, and the result: small grids, each one tab stop. */
+/** The operands stretched to the result, and the result: small grids, each one tab stop; or the shapes that do not fit. */
 
-import { h, replace } from "../core/index.js";
+import { glide, h, replace, shake, still, touchField } from "../core/index.js";
 import {
   brackets,
   broadcastStride,
+  columns,
   element,
   flat,
   formula,
@@ -14,9 +15,11 @@ import {
   tuple,
   used,
 } from "./model.js";
+import { outgrown } from "./table.js";
 
 export const LIMIT = 128; // elements of a result that is drawn
 export const DRAWN = 4; // and its dimensions
+const GLIDE = 420; // milliseconds
 const MOVES = {
   ArrowRight: [-1, 1],
   ArrowLeft: [-1, -1],
@@ -68,7 +71,7 @@ function nested(shape, cell) {
     h(
       "div",
       { class: "bx-panel", role: "presentation" },
-      h("small", { class: "tbviz-mono", "aria-hidden": "true" }, `[${before.join(", ")}, :, :]`),
+      h("small", { class: "tbviz-mono", "aria-hidden": "true" }, `[${before.join(", ")}]`),
       rows(before),
     );
   const band = (before) =>
@@ -80,15 +83,34 @@ function nested(shape, cell) {
   return rank === 3 ? band([]) : Array.from({ length: shape[0] }, (_, i) => band([i]));
 }
 
+/** Shapes that do not fit, one below the other, aligned from the right. */
+function ladder(given) {
+  const all = columns(given);
+  const rung = (name) =>
+    h(
+      "div",
+      { class: `bx-rung bx-${name}` },
+      h("b", {}, name),
+      all.map((column) => {
+        const { size, kind } = column.of.find((one) => one.name === name);
+        const bad = kind === "mismatch" || (name === "a" && outgrown(given, column));
+        return h("span", { class: `bx-step ${kind}${bad ? " bad" : ""}` }, size);
+      }),
+    );
+  return h("div", { class: "bx-ladder", "aria-hidden": "true" }, names(given).map(rung));
+}
+
 /**
  * One grid.
- * @param {{name: string, onpoint: (at: number[]|null) => void, onselect: (at: number[]) => void}} on
+ * @param {{name: string, onpoint: (at: number[]|null) => void, onselect: (at: number[]) => void,
+ *   onmeet: (at: number[]) => void}} on `onmeet` is called when an element was clicked
  */
 function grid(on) {
   const title = h("p", { class: "bx-head" });
   const box = h("div", { class: "bx-grid" });
   const node = h("div", { class: `bx-block bx-${on.name}` }, title, box);
   let cells = new Map();
+  let things = []; // each cell with its name among all things, and whether it is one, not a repetition
   let shape = [];
 
   const atOf = (target) => {
@@ -98,9 +120,10 @@ function grid(on) {
   function draw(next, heading, look) {
     shape = next;
     cells = new Map();
+    things = [];
     replace(title, heading);
     const cell = (at) => {
-      const { text, label, copy } = look(at);
+      const { text, label, copy, thing } = look(at);
       const el = h(
         "div",
         {
@@ -113,6 +136,7 @@ function grid(on) {
         text,
       );
       cells.set(key(at), el);
+      things.push([thing, el, !copy]);
       return el;
     };
     replace(
@@ -141,11 +165,13 @@ function grid(on) {
     rove(at);
     on.onselect(at);
   };
-  box.addEventListener("click", (event) => {
-    const at = atOf(event.target);
-    if (!at) return;
-    cells.get(key(at)).focus({ preventScroll: true });
-    choose(at);
+  touchField(box, {
+    cells: () => cells.values(),
+    onpick(cell, event) {
+      if (event.type === "click") cell.focus({ preventScroll: true });
+      choose(atOf(cell));
+      if (event.type === "click") on.onmeet(atOf(cell));
+    },
   });
   box.addEventListener("keydown", (event) => {
     const at = atOf(event.target);
@@ -162,7 +188,7 @@ function grid(on) {
   box.addEventListener("focusout", () => on.onpoint(null));
   box.addEventListener("pointerover", (event) => event.pointerType !== "touch" && on.onpoint(atOf(event.target)));
   box.addEventListener("pointerleave", () => on.onpoint(null));
-  return { node, draw, mark, rove };
+  return { node, draw, mark, rove, cellOf: (at) => cells.get(key(at)), things: () => things };
 }
 
 /**
@@ -170,7 +196,7 @@ function grid(on) {
  *   select: (at: number[]) => void}} on
  */
 export function pictures(on) {
-  const node = h("div", { class: "bx-pictures" });
+  const node = h("div", { class: "bx-picture" });
   const sum = h("div", { class: "bx-sum" });
   let pointed = null; // {name, at}: of an operand, or of the result
   let grids = {};
@@ -189,13 +215,15 @@ export function pictures(on) {
     if (result(name))
       return (at) => {
         const { left, uses, values, value } = formula(given, at);
-        return { text: shortly(value), label: `${left} = ${uses} = ${values} = ${value}` };
+        const label = `${left} = ${uses} = ${values} = ${value}`;
+        return { text: shortly(value), label, thing: `${name} ${key(at)}` };
       };
     return (at) => {
       const { index, value } = element(given, at).of.find((one) => one.name === name);
       const copy = at.some((i, d) => i !== (index[d - at.length + index.length] ?? 0));
       const again = copy ? ", the same element again" : "";
-      return { text: shortly(value), copy, label: `${brackets(name, index)} is ${python(value)}${again}` };
+      const thing = `${name} ${flat(given[name], index)}`;
+      return { text: shortly(value), copy, thing, label: `${brackets(name, index)} is ${python(value)}${again}` };
     };
   }
 
@@ -209,7 +237,8 @@ export function pictures(on) {
       h("b", {}, before),
       " ",
       h("code", {}, tuple(given[name])),
-      h("span", {}, " stride ", h("code", {}, stride)),
+      " ",
+      h("span", {}, "stride ", h("code", {}, stride)),
     ];
   }
 
@@ -272,28 +301,52 @@ export function pictures(on) {
     const [given, shape] = [on.get(), on.shape()];
     const now = JSON.stringify([given, shape]);
     if (now !== drawn) {
+      const settle = drawn ? leave() : () => {};
       drawn = now;
       pointed = null;
       build(given, shape);
+      settle();
     }
     grids.result?.rove(on.selected());
     fields.forEach((input, d) => (input.value = on.selected()[d]));
     mark();
   }
 
+  /** Remembers where the elements are. The answer lets them glide to their new places, and repetitions out of them. */
+  function leave() {
+    const all = () => Object.values(grids).flatMap((one) => one.things());
+    const settle = glide(all().filter(([, , own]) => own), GLIDE);
+    return () => (on.shape() ? settle(all()) : shake(node));
+  }
+
+  /** The operands' elements go into the result's element, one click long. */
+  function meet(at) {
+    if (still() || !grids.result) return;
+    const [origin, to] = [node, grids.result.cellOf(at)].map((el) => el.getBoundingClientRect());
+    for (const name of names(on.get())) {
+      const cell = grids[name].cellOf(at);
+      const { left, top, width, height } = cell.getBoundingClientRect();
+      const style = { left: `${left - origin.left}px`, top: `${top - origin.top}px`, width: `${width}px`, height: `${height}px` };
+      const ghost = h("div", { class: `bx-cell bx-ghost bx-${name}`, "aria-hidden": "true", style }, cell.textContent);
+      node.append(ghost);
+      const end = { transform: `translate(${to.left - left}px,${to.top - top}px)`, opacity: 0.3 };
+      ghost.animate([{ transform: "none", opacity: 1 }, end], { duration: GLIDE, easing: "ease-in" }).onfinish = () => ghost.remove();
+    }
+  }
+
   function build(given, shape) {
     [grids, fields] = [{}, []];
-    if (!shape) return void replace(node);
-    if (!canDraw(shape)) return void replace(node, product(shape) > 0 ? chooser(shape) : null, sum);
+    if (!shape) return void replace(node, ladder(given));
+    if (!canDraw(shape)) return void replace(node, product(shape) > 0 ? chooser(shape) : null);
     for (const name of [...names(given), "result"]) {
       const select = result(name) ? (at) => ((pointed = null), on.select(at)) : point(name);
-      grids[name] = grid({ name, onpoint: point(name), onselect: select });
+      grids[name] = grid({ name, onpoint: point(name), onselect: select, onmeet: result(name) ? meet : () => {} });
       grids[name].draw(shape, heading(name, shape), look(name));
     }
     const blocks = Object.values(grids).map((one) => one.node);
-    const [panels, across] = [shape.at(-3), shape.at(-1)];
-    const wide = { "--wide": `${(panels * (across * 2.5 + 0.9)).toFixed(1)}rem` };
-    replace(node, h("div", panels ? { class: "bx-blocks tall", style: wide } : { class: "bx-blocks" }, blocks), sum);
+    const wide = shape.length > 2 && shape.at(-3) * shape.at(-1) >= 6; // then shape and stride stand side by side
+    const small = shape.length > 2 || product(shape) > 16;
+    replace(node, h("div", { class: `bx-blocks${wide ? " wide" : ""}${small ? " small" : ""}` }, blocks));
   }
 
   /** Fields for the index of an element where there are too many to draw. */
@@ -318,5 +371,5 @@ export function pictures(on) {
     );
   }
 
-  return { node, draw };
+  return { node, sum, draw };
 }

@@ -48,36 +48,49 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-verdict{display:flex;flex-wrap:wrap;gap:.3rem .7rem;align-items:baseline}
 .tbviz .bx-verdict>code{font-size:1.08em}
 .bx-verdict>code>span{display:inline-block;white-space:pre-wrap}
-.bx-verdict:empty,.bx-alert:empty,.bx-memory:empty,.bx-pictures:empty{display:none}
+.bx-verdict:empty,.bx-alert:empty,.bx-memory:empty{display:none}
 .bx-tag{font-size:max(12px,.8em);border:1px solid var(--tb-edge);border-radius:99px;padding:0 .6em;color:var(--tb-muted)}
-.bx-refusal{border:1px solid var(--tb-bad);border-left-width:5px;border-radius:4px;background:var(--tb-bad-soft);color:var(--tb-fg);padding:.5rem .7rem}
+.bx-refusal{border:1px solid var(--tb-bad);border-left-width:5px;border-radius:4px;background:var(--tb-bad-soft);color:var(--tb-fg);padding:.35rem .6rem;font-size:max(12px,.92em);line-height:1.35}
 .tbviz .bx-error{display:block;overflow-wrap:anywhere;white-space:pre-wrap;margin:.15rem 0}
 .bx .small{font-size:max(12px,.84em)}
 .bx-refusal .small{color:var(--tb-fg)}
-.bx-pictures{display:flex;flex-direction:column;gap:.8rem;min-width:0}
-.bx-blocks{display:flex;flex-wrap:wrap;gap:.8rem 1.6rem;min-width:0}
-.bx-blocks.tall{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,var(--wide)),1fr));gap:1rem 1.6rem}
+.tbviz-stage:has(>.bx-picture){display:flex;flex-direction:column}
+.bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:center;min-height:16.4rem;min-width:0}
+.bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-end;gap:.6rem 1.3rem;min-width:0;--cell:2.6rem;--tall:2.5rem}
+.bx-blocks.small{--cell:1.9rem;--tall:1.8rem}
 .bx-block{min-width:0;max-width:100%}
-.tbviz .bx-block>.bx-head{font-weight:400;color:var(--tb-muted)}
-.bx-block>.bx-head b{color:var(--op)}
-.bx-block>.bx-head code{color:var(--tb-fg);white-space:nowrap}
-.bx-grid{overflow-x:auto;padding:4px;margin:-4px}
-.bx-panels{display:flex;flex-direction:column;gap:.5rem}
-.bx-band{display:flex;flex-wrap:wrap;gap:.5rem .9rem}
-.bx-panel small{font-size:max(12px,.72em);color:var(--tb-muted);display:block;line-height:1.5}
+.tbviz .bx-block>.bx-head{font-weight:400;color:var(--tb-muted);line-height:1.5;white-space:nowrap}
+.bx-block>.bx-head b{color:var(--op);font-size:1.15em}
+.bx-block>.bx-head>code{color:var(--tb-fg)}
+.bx-block>.bx-head>span{display:block}
+.bx-blocks.wide .bx-head>span{display:inline}
+.bx-grid{overflow:auto;max-height:19rem;padding:4px;margin:-4px}
+.bx-panels{display:flex;flex-wrap:wrap;gap:.4rem .8rem}
+.bx-band{display:flex;flex-wrap:wrap;gap:.4rem .6rem}
+.bx-panel small{color:var(--tb-muted);display:block;line-height:1.3}
 .bx-rows{display:grid;gap:3px;width:max-content}
-.bx-rows>[role=row]{display:grid;grid-auto-flow:column;grid-auto-columns:2.3rem;gap:3px}
-.bx-cell{position:relative;height:1.9rem;border-radius:5px;border:1px solid var(--op);background:var(--op-soft);color:var(--tb-fg);display:flex;align-items:center;justify-content:center;
-font-size:max(12px,.86em);font-variant-numeric:tabular-nums;cursor:pointer;user-select:none}
+.bx-rows>[role=row]{display:grid;grid-auto-flow:column;grid-auto-columns:var(--cell);gap:3px}
+.bx-cell{position:relative;height:var(--tall);border-radius:5px;border:1px solid var(--op);background:var(--op-soft);color:var(--tb-fg);display:flex;align-items:center;justify-content:center;
+font-size:max(12px,.9em);font-variant-numeric:tabular-nums;cursor:pointer;user-select:none}
+.bx-cell:hover{border-color:var(--tb-fg)}
 .bx-result .bx-cell{border-color:var(--tb-edge)}
 .bx-cell.copy{background:none;border:1px dashed var(--tb-edge);color:var(--tb-muted)}
+.bx-cell.bx-ghost{position:absolute;z-index:3;pointer-events:none;border-width:2px}
+.bx-ladder{display:grid;gap:.4rem;justify-content:center}
+.bx-rung{display:flex;gap:.5rem;align-items:center;justify-content:flex-end;font-family:${MONO};font-size:1.2em;color:var(--op)}
+.bx-step{width:3.2rem;height:2.6rem;border-radius:7px;border:1px solid var(--op);background:var(--op-soft);color:var(--tb-fg);display:flex;align-items:center;justify-content:center}
+.bx-step.missing{border:1px dashed var(--tb-edge);background:none}
+.bx-step.stretched{border-style:dashed;background:none}
+.bx-step.bad{border:3px solid var(--tb-bad);background:var(--tb-bad-soft);font-weight:700}
+.bx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:9.5rem}
 .bx-cell.on,.bx-result .bx-cell.on{border:3px solid var(--op);font-weight:700}
 .bx-cell.also,.bx-result .bx-cell.also{border:3px dashed var(--op);font-weight:700;color:var(--tb-fg)}
 .tbviz .bx-cell:focus-visible{outline-offset:1px;border-radius:5px;z-index:2}
-.bx-sum{border:1px solid var(--tb-line);border-left:4px solid var(--tb-fg);border-radius:0 7px 7px 0;padding:.4rem .7rem;min-height:3.5rem}
-.bx-sum .big{font-family:${MONO};overflow-wrap:anywhere}
+.bx-sum{display:flex;flex-wrap:wrap;gap:0 .6em;align-items:baseline}
+.bx-sum .big{font-family:${MONO};font-size:1.02em;overflow-wrap:anywhere}
 .bx-sum .big b[class]{color:var(--op)}
 .bx-sum .small{color:var(--tb-muted);overflow-wrap:anywhere}
+@container (max-width:559px){.bx-picture{min-height:19.8rem}.bx-blocks{--cell:1.85rem;--tall:1.75rem;gap:.5rem 1rem}.bx-blocks.small{--cell:1.75rem;--tall:1.7rem}.bx-readout{min-height:12.9rem}}
 .bx-chooser select{min-height:1.9rem}
 .bx-memory>[role=list]{display:grid;grid-template-columns:max-content minmax(2.5rem,15rem) max-content;gap:.3rem .6rem;justify-content:start}
 .bx-mem{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center;font-size:max(12px,.88em)}
@@ -88,6 +101,7 @@ font-size:max(12px,.86em);font-variant-numeric:tabular-nums;cursor:pointer;user-
 .bx-bar .spared{border-style:dashed;border-left:0;opacity:.75;border-radius:0 3px 3px 0}
 .bx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.9rem 2rem;align-items:start}
 @container (min-width:980px){.bx-main{grid-template-columns:minmax(20rem,max-content) minmax(0,1fr)}}
+@media (pointer:coarse){.tbviz .bx-table .tbviz-button{width:40px;min-width:40px;margin:0;border-radius:8px}.tbviz .bx-table :is(th,td){padding-left:.1rem;padding-right:.1rem}.tbviz .bx-table select.bx-size,.tbviz .bx-table.many select.bx-size{width:40px;min-width:40px}}
 @media (prefers-reduced-motion:no-preference){.bx-bar i{transition:width .2s}}
 @media (forced-colors:active){.bx-cell.on{outline:2px solid}.bx-bar .own{background:CanvasText}}
 `;

@@ -9,7 +9,7 @@ const REMOVE = "remove";
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 
 /** Does `a` lack what an operation in place would need in this dimension? */
-const outgrown = (given, { size, of }) =>
+export const outgrown = (given, { size, of }) =>
   inPlace(given.op) && size !== null && (of[0].size === null || of[0].size !== size);
 
 /** One line an operand: what becomes of it in this dimension. */

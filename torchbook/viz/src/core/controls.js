@@ -172,13 +172,14 @@ export function number({ label, value, min, max, placeholder, oninput, onenter, 
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /**
- * A toolbar: one tab stop, arrow keys, Home and End move between its buttons.
+ * A toolbar: one tab stop, arrow keys, Home and End move between its buttons, those that are hidden left out. After buttons
+ * were hidden or shown, `reset()`.
  * @param {string} label
  * @param {Node[]} buttons
  */
 export function toolbar(label, buttons) {
   const el = h("div", { class: "tbviz-toolbar", role: "toolbar", "aria-label": label }, buttons);
-  const all = () => [...el.querySelectorAll("button, a[href]")];
+  const all = () => [...el.querySelectorAll("button, a[href]")].filter((one) => !one.hidden);
   const rove = (to) => all().forEach((b) => (b.tabIndex = b === to ? 0 : -1));
   el.addEventListener("focusin", (event) => rove(event.target.closest("button, a[href]")));
   el.addEventListener("keydown", (event) => {

@@ -45,3 +45,20 @@ export function replace(el, ...children) {
   el.replaceChildren(...flat(children));
   return el;
 }
+
+/**
+ * Children that stay the same while what they show changes. The answer takes the items that are shown now: what is new
+ * is made, what is gone is removed, the others stay the elements that they were, so that they can move.
+ * @param {Element} parent
+ * @param {{key: (item: *) => *, make: (item: *) => Element, update: (el: Element, item: *) => void}} how
+ */
+export function keyed(parent, { key, make, update }) {
+  let made = new Map();
+  return (items) => {
+    const next = new Map(items.map((item) => [key(item), made.get(key(item)) ?? make(item)]));
+    for (const [name, el] of made) if (!next.has(name)) el.remove();
+    [...next.values()].forEach((el, i) => parent.children[i] !== el && parent.insertBefore(el, parent.children[i] ?? null));
+    items.forEach((item) => update(next.get(key(item)), item));
+    made = next;
+  };
+}

@@ -2,7 +2,10 @@
 
 export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
 export { copyButton, copyText } from "./copy.js";
-export { h, replace, s, uid } from "./dom.js";
-export { animate, still } from "./motion.js";
+export { h, keyed, replace, s, uid } from "./dom.js";
+export { nearest, touchField } from "./field.js";
+export { animate, glide, moving, shake, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
+export { player } from "./player.js";
+export { pressed } from "./pointer.js";
 export { shell } from "./shell.js";

@@ -26,3 +26,42 @@ export function animate({ ms, step, done }) {
   frame = requestAnimationFrame(tick);
   return { cancel: () => cancelAnimationFrame(frame) };
 }
+
+/**
+ * Remembers where things are. The answer, called once they are drawn anew, lets each thing glide from where the one of
+ * the same key was; one that was still gliding goes on from where it is.
+ * @param {Iterable<[*, Element]>} placed things with their keys
+ * @param {number} [ms]
+ * @returns {(placed: Iterable<[*, Element]>) => void}
+ */
+export function glide(placed, ms = 400) {
+  if (still()) return () => {};
+  const spots = (all) => [...all].map(([key, el]) => [key, el, el.getBoundingClientRect()]);
+  const old = new Map(spots(placed).map(([key, , box]) => [key, box]));
+  return (after) => {
+    for (const [key, el, box] of spots(after)) {
+      const from = old.get(key);
+      const [dx, dy] = from ? [from.left - box.left, from.top - box.top] : [0, 0];
+      if (from && !dx && !dy) continue;
+      const start = from ? { transform: `translate(${dx}px,${dy}px)` } : { opacity: 0, transform: "scale(.7)" };
+      el.animate([start, { transform: "none" }], { duration: ms, easing: "cubic-bezier(.3,0,.2,1)" });
+    }
+  };
+}
+
+/** A refusal: the thing shakes, and stays as it was. */
+export function shake(el) {
+  if (still()) return;
+  el.animate({ transform: [0, -7, 6, -4, 2, 0].map((x) => `translateX(${x}px)`) }, { duration: 380 });
+}
+
+/**
+ * Let what is drawn in `svg` glide to its next place (`.tbviz-moving` in style.js), except where the drawing itself got
+ * another size. Call it before each drawing.
+ * @param {Element} svg
+ * @param {number} width the width for which it is drawn now
+ */
+export function moving(svg, width) {
+  svg.classList.toggle("tbviz-moving", svg.dataset.width === String(width));
+  svg.dataset.width = width;
+}

@@ -1,26 +1,35 @@
 /** The frame that every figure stands in: root, stage, controls, words, and the bond to the model's traits. */
 
-import { toolbar } from "./controls.js";
+import { button, toolbar } from "./controls.js";
 import { h, replace, uid } from "./dom.js";
-import { bond } from "./permalink.js";
+import { bond, keyOf, permalink } from "./permalink.js";
 import { CSS } from "./style.js";
 
 const SHOWN = 3; // presets in the line of control; the others are in the drawer
 
 /**
- * @param {{model: object, el: Element, title: string, finding: string, invitation: string,
- *   describe?: string|(() => string)}} options `title` is the spoken name of the figure, `finding` what it shows and
- *   `invitation` what to do first; `describe` says how it is used (a string), or gives its first words (a function).
+ * @param {{model: object, el: Element, contract: object, kind: string, reset?: object, changing?: () => void,
+ *   changed?: (traits: object) => void}} options `contract` is what `contractOf` makes of the figure's setup.json, or that
+ *   itself where there is no field in it: its title is the spoken name of the figure, its finding what it shows, its
+ *   invitation what to do first, its help how it is used. `kind` is the first part of the figure's name in links. `reset`
+ *   are traits that `start` sets beside fields and choices; `changing` is called before `put` sets traits, and `changed`
+ *   after that.
  * @returns {{root: HTMLElement, stage: HTMLElement, words: HTMLElement, help: HTMLElement,
  *   lay: (parts: {stage: Parts, presets?: Node[], bar?: Parts, readout?: Parts, drawer?: Parts}) => void, say: (text: string) => void,
- *   on: (trait: string, fn: (value: *) => void) => void, set: (traits: object) => void,
- *   defer: (fn: () => void) => void, cleanup: () => void, css: (text: string) => void}}
+ *   soon: (text: () => string, when?: {ms?: number, quiet?: boolean}) => void, tell: (node: Element, text: string) => void, on: (trait: string, fn: (value: *) => void) => void, set: (traits: object) => void, setting: () => object,
+ *   put: (traits: object) => void, start: (given: object) => void, chips: (choose?: (name: string) => void, presets?: object) => Node[],
+ *   mark: (names?: string|string[]) => string, link: (own?: object) => HTMLElement, follow: (draw: () => void, names?: string[]) => () => void,
+ *   watch: (node: Element, draw: () => void) => void, defer: (fn: () => void) => void, cleanup: () => void, css: (text: string) => void}}
  *   `lay` puts the figure's nodes in their places: one picture, one line of control, one line that says what is seen,
  *   and a drawer, closed at first, with all the rest; of the buttons `presets` some in the line of control, the others in
- *   the drawer. `words` are for screen readers, unless they are laid out too.
+ *   the drawer. `words` are for screen readers, unless they are laid out too. `setting` are the values of fields and
+ *   choices; `set` sets traits, `put` does it with what belongs to it, and `start` makes all that is not given as by
+ *   default. `chips` are the buttons of the presets, `mark` presses those of a state and gives their notes, and `link` is
+ *   "Copy link". `say` is for screen readers; `soon` says the first words at once and later ones when the reader has paused, or not
+ *   at all while it is `quiet`. `tell` shows a text, or hides its node where there is none. `follow` draws again, once for many changes; `watch` draws when a node's width is another.
  * @typedef {Node|Array<Node|false|undefined>} Parts
  */
-export function shell({ model, el, title, finding, invitation, describe }) {
+export function shell({ model, el, contract, kind, reset = {}, changing, changed }) {
   const undo = [];
   bond(el, model);
   const helped = uid();
@@ -29,7 +38,7 @@ export function shell({ model, el, title, finding, invitation, describe }) {
   const readout = h("div", { class: "tbviz-readout" });
   const rest = h("div", { class: "tbviz-rest" });
   const words = h("p", { class: "tbviz-words", "aria-live": "polite" });
-  const help = h("p", { class: "tbviz-help", id: helped });
+  const help = h("p", { class: "tbviz-help", id: helped }, contract.help);
   const drawer = h("details", { class: "tbviz-drawer" }, h("summary", {}, "Settings and numbers"), rest, help);
   const style = h("style", {}, CSS);
   const root = h(
@@ -37,11 +46,11 @@ export function shell({ model, el, title, finding, invitation, describe }) {
     {
       class: "tbviz",
       role: "group",
-      "aria-label": title,
-      "aria-describedby": typeof describe === "string" ? helped : null,
+      "aria-label": contract.title,
+      "aria-describedby": contract.help ? helped : null,
     },
     style,
-    h("div", { class: "tbviz-head" }, h("p", { class: "tbviz-finding" }, finding), h("p", { class: "tbviz-invitation" }, invitation)),
+    h("div", { class: "tbviz-head" }, h("p", { class: "tbviz-finding" }, contract.finding), h("p", { class: "tbviz-invitation" }, contract.invitation)),
     stage,
     bar,
     readout,
@@ -61,8 +70,6 @@ export function shell({ model, el, title, finding, invitation, describe }) {
       place.hidden = !place.childNodes.length;
     }
   };
-  if (typeof describe === "string") help.textContent = describe;
-  else help.hidden = true;
   root.addEventListener("keydown", (event) => event.stopPropagation()); // else JupyterLab takes the arrow keys
 
   const set = (traits) => {
@@ -73,17 +80,81 @@ export function shell({ model, el, title, finding, invitation, describe }) {
     if (words.textContent !== text) words.textContent = text;
     if (model.get("words") !== text) set({ words: text });
   };
+  let waiting = 0;
+  let spoken = false;
+  const soon = (text, { ms = 250, quiet = false } = {}) => {
+    clearTimeout(waiting);
+    if (!spoken) say(text());
+    else if (!quiet) waiting = setTimeout(() => say(text()), ms);
+    spoken = true;
+  };
+  undo.push(() => clearTimeout(waiting));
+  const tell = (node, text) => {
+    if (node.textContent !== text) node.textContent = text;
+    node.hidden = !text;
+  };
   const on = (trait, fn) => {
     const listen = () => fn(model.get(trait));
     model.on(`change:${trait}`, listen);
     undo.push(() => model.off(`change:${trait}`, listen));
+  };
+  const setting = () => Object.fromEntries(contract.names.map((name) => [name, model.get(name)]));
+  const put = (traits) => {
+    changing?.();
+    set(traits);
+    changed?.(traits);
+  };
+  const start = (given) => put({ ...contract.start, ...reset, ...given });
+  const ready = (name) => start(contract.settingOf(name));
+  const marked = {};
+  const chips = (choose = ready, presets = contract.presets) => {
+    for (const [name, { label }] of Object.entries(presets)) marked[name] = button(label, () => choose(name));
+    return Object.values(marked);
+  };
+  const mark = (names = []) => {
+    const all = [names].flat();
+    for (const [name, chip] of Object.entries(marked)) chip.setAttribute("aria-pressed", String(all.includes(name)));
+    return all.map((name) => contract.presets[name].note).join(" ");
+  };
+  /** What a link holds: the name of a preset, which `choose` takes, or a state, which `start` takes if it `accepts` it. */
+  const link = ({ choose = ready, presets = contract.presets, accepts = contract.isSetting, start: begin = start, get = () => contract.presetOf(setting()) ?? setting() } = {}) => {
+    const put = (value) => {
+      if (typeof value !== "string") return accepts(value) && begin(value);
+      return Object.hasOwn(presets, value) && choose(value);
+    };
+    const node = permalink({ key: keyOf(el, kind, model.get("link")), el, get, put });
+    undo.push(node.cleanup);
+    return node;
+  };
+  const follow = (draw, names = contract.names) => {
+    let waits = false;
+    const queue = () => {
+      if (!waits)
+        queueMicrotask(() => {
+          waits = false;
+          draw();
+        });
+      waits = true;
+    };
+    for (const name of names) on(name, queue);
+    return queue;
+  };
+  const watch = (node, draw) => {
+    let width = node.clientWidth;
+    const watcher = new ResizeObserver(() => {
+      if (node.clientWidth && node.clientWidth !== width) {
+        width = node.clientWidth;
+        draw();
+      }
+    });
+    watcher.observe(node);
+    undo.push(() => watcher.disconnect());
   };
   const cleanup = () => {
     while (undo.length) undo.pop()();
     root.remove();
   };
   el.append(root);
-  if (typeof describe === "function") say(describe());
   return {
     root,
     stage,
@@ -91,8 +162,18 @@ export function shell({ model, el, title, finding, invitation, describe }) {
     help,
     lay,
     say,
+    soon,
+    tell,
     on,
     set,
+    setting,
+    put,
+    start,
+    chips,
+    mark,
+    link,
+    follow,
+    watch,
     defer: (fn) => undo.push(fn),
     cleanup,
     css: (text) => style.append(text),

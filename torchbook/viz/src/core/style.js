@@ -59,16 +59,25 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz-slider>label{margin:0;font-size:max(12px,.92em)}
 .tbviz-slider>input{width:100%;min-width:0;height:1.6rem;margin:0;accent-color:var(--tb-accent)}
 .tbviz-slider>output{font-variant-numeric:tabular-nums;text-align:right}
+.tbviz-player{display:flex;gap:.4rem .6rem;align-items:center;flex:1 1 15rem;min-width:0}
+.tbviz-player>.tbviz-toolbar{flex:none;flex-wrap:nowrap}
+.tbviz-player>.tbviz-slider{flex:1 1 auto;min-width:0;grid-template-columns:minmax(3rem,1fr) auto}
+.tbviz-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.tbviz-player output{white-space:nowrap;min-width:3.6rem}
 .tbviz-error{color:var(--tb-bad);font-size:max(12px,.9em);overflow-wrap:anywhere}
 .tbviz-error:empty,.tbviz-status:empty{display:none}
 .tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}
 .tbviz-copy{display:inline-flex;flex-wrap:wrap;gap:.4rem;align-items:center}
 .tbviz-status{color:var(--tb-good);font-size:max(12px,.86em);overflow-wrap:anywhere;user-select:all}
-@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}}
+@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}
+.tbviz-moving :is(rect,circle,path,g,line){transition:x .38s,y .38s,width .38s,height .38s,cx .38s,cy .38s,d .38s,transform .38s,opacity .38s,fill .2s,stroke .2s}
+@starting-style{.tbviz-moving :is(rect,circle,path,g,line){opacity:0}}}
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
 @container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
 @media (max-width:480px){.tbviz{padding:.45rem .6rem;gap:.3rem;line-height:1.38}.tbviz-bar{gap:.35rem .5rem}.tbviz-finding{font-size:1rem;line-height:1.25}}
 @media (pointer:coarse){.tbviz :is(.tbviz-button,select,input,summary){min-height:44px!important;min-width:44px}}
+.tbviz-drawn{touch-action:pan-y pinch-zoom}
+@media (pointer:coarse){.tbviz-cells :is([role=gridcell],.tbviz-small){pointer-events:none;cursor:inherit}}
 @media print{.tbviz-bar,.tbviz-invitation,.tbviz-drawer{display:none}}
 @media (forced-colors:active){.tbviz-button[aria-pressed=true]{border-width:3px}}
 `;

@@ -1,56 +1,62 @@
 /** DispatchRoute: which kernels a call visits, and why, from a dump of the dispatcher's tables. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, toggle, toolbar } from "../core/index.js";
-import { ACTIONS, callees, CHOICES, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
+import { button, copyButton, h, keyed, player, replace, select, shake, shell, toggle, toolbar, touchField } from "../core/index.js";
+import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
 import { CSS } from "./style.js";
 import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.js";
 
-const HELP = "Keys stand in order of precedence. Choose an operator and a situation, then walk the route: the stops above the line are buttons, arrow keys move between them. Kernels, their places and kinds were read from the torch that ran this page.";
 const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough, skipped", excluded: "excluded by the thread", absent: "not in this call" };
 const FROM = { arguments: "from the arguments", thread: "from the thread", both: "from the arguments and the thread" };
+const firstOf = (text) => text.split(/(?<=\.) /)[0];
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
 function render({ model, el }) {
   const recording = model.get("recording");
-  const ui = shell({ model, el, title: "Dispatch route", finding: "A call passes several keys before a kernel runs", invitation: "Choose a key to see what it does.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "dispatch", changing: () => steps.stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(Object.keys(START).map((name) => [name, model.get(name)]));
-  const change = (changes) => ui.set({ ...changes, step: 0 });
+  const { put } = ui;
+  const setting = () => ({ op: model.get("op"), ...ui.setting() });
+  const change = (changes) => put({ ...changes, step: 0 });
   const presets = presetsOf(recording);
-  const link = permalink({
-    key: keyOf(el, "dispatch", model.get("link")),
-    el,
-    get: () => (stepNow() ? undefined : presetOf(recording, setting())) ?? { ...setting(), step: stepNow() },
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(presets, value)) change(presets[value]);
-      } else if (isState(recording, value)) ui.set({ ...START, step: 0, ...value });
-    },
+  const choose = (name) => change(presets[name]);
+  const link = ui.link({
+    presets,
+    choose,
+    start: (value) => put({ ...START, step: 0, ...value }),
+    accepts: (value) => isState(recording, value),
+    get: () => (stepNow() ? undefined : presetOf(recording, setting()) || undefined) ?? { ...setting(), step: stepNow() },
   });
-  ui.defer(link.cleanup);
-  const chips = Object.keys(presets).map((name) =>
-    button(PRESETS[name].label, () => {
-      change(presets[name]);
-    }),
-  );
+  const chips = ui.chips(choose, Object.fromEntries(Object.keys(presets).map((name) => [name, PRESETS[name]])));
   const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);
   const picks = {
     op: select({ label: "operator", options: ops, value: ops[0], onchange: (op) => change({ op }) }),
-    ...Object.fromEntries(NAMES.map((name) => [name, select({ label: CHOICES[name].label, options: Object.entries(CHOICES[name].options).map(([value, [label]]) => ({ value, label })), value: START[name], onchange: (value) => change({ [name]: value }) })])),
+    ...Object.fromEntries(NAMES.map((name) => [name, select({ label: CHOICES[name].label, options: Object.entries(CHOICES[name].of).map(([value, [label]]) => ({ value, label })), value: START[name], onchange: (value) => change({ [name]: value }) })])),
   };
   const note = h("p", { class: "dr-note", role: "status" });
   const schema = h("p", { class: "dr-schema tbviz-mono" });
   const way = h("div", { class: "dr-steps" });
   const line = h("ol", { class: "dr-line", "aria-label": "Keys, the highest first" });
+  const ball = h("span", { class: "dr-ball", "aria-hidden": "true" });
+  const stack = h("div", { class: "dr-stack", tabindex: 0, role: "region", "aria-label": "Keys of the call" }, h("div", { class: "dr-fall" }, line, ball));
   const box = h("div", { class: "dr-box" });
   const said = h("div", { class: "dr-said" });
   let stops = [];
   const stepNow = () => Math.max(0, Math.min(model.get("step"), stops.length - 1));
-  const seek = (step) => ui.set({ step: Math.max(0, Math.min(stops.length - 1, step)) });
-  const moves = [
-    button("◂ Back", () => seek(stepNow() - 1), { name: "One stop back" }),
-    button("Step ▸", () => seek(stepNow() + 1), { name: "One stop on", kind: "primary" }),
-  ];
+  const seek = (step) => put({ step: Math.max(0, Math.min(stops.length - 1, step)) });
+  const steps = player({
+    at: stepNow,
+    last: () => stops.length - 1,
+    seek,
+    show: (step) => model.set("step", step),
+    rest: () => {
+      model.save_changes();
+      queue();
+    },
+    ms: 1200,
+    label: "stop",
+    one: "stop",
+  });
+  ui.defer(steps.cleanup);
   let marks = [];
 
   function drawWay() {
@@ -65,26 +71,46 @@ function render({ model, el }) {
     replace(way, h("p", { class: "dr-title" }, many > 1 ? `The route: ${stops.length} stops in ${many} calls of the dispatcher` : `The route: ${stops.length} ${stops.length === 1 ? "stop" : "stops"}, one call of the dispatcher`), toolbar("Stops", parts.filter(Boolean)));
   }
 
+  const drawKeys = keyed(line, {
+    key: ({ row }) => row.key,
+    make: ({ row }) => h("li", {}, h("span", { class: "dr-dot", "aria-hidden": "true" }), h("span", { class: "dr-name" }, row.slot), h("span", { class: "dr-state" }), h("span", { class: "dr-what" })),
+    update: (el, { row, stop, at }) => {
+      const here = row.is === "chosen";
+      const entry = row.entry < 0 ? null : recording.entries[row.entry];
+      const kernel = here ? (entry ? entry[1] : "nothing registered in this build") : "";
+      const [dot, name, is, what] = el.children;
+      el.className = `dr-${row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
+      if (here) el.setAttribute("aria-current", "step");
+      else el.removeAttribute("aria-current");
+      el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
+      dot.textContent = here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : MARK[row.is];
+      name.textContent = here ? stop.key : row.slot;
+      is.textContent = IS[row.is];
+      what.textContent = [FROM[row.from], kernel].filter(Boolean).join("; ");
+    },
+  });
+
+  /** The call falls to the key that is chosen, and the stack keeps it in view. */
   function drawLine(now, at) {
-    const stop = stops[at];
-    replace(
-      line,
-      lines(recording, now.op, stops, at).map((row) => {
-        const mark = row.is === "chosen" ? String(at + 1) : row.is === "passed" && row.at.length ? String(row.at[0] + 1) : MARK[row.is];
-        const entry = row.entry < 0 ? null : recording.entries[row.entry];
-        const from = FROM[row.from];
-        const kernel = row.is === "chosen" || row.is === "later" || row.is === "passed" ? (entry ? `${entry[1]}, ${entry[0]}` : "nothing registered in this build") : "";
-        return h(
-          "li",
-          { class: `dr-${row.is}${row.is === "chosen" && stop.action === "missing" ? " dr-missing" : ""}`, "aria-current": row.is === "chosen" ? "step" : null },
-          h("span", { class: "dr-dot", "aria-hidden": "true" }, mark),
-          h("span", { class: "dr-name" }, row.is === "chosen" ? stop.key : row.slot),
-          h("span", { class: "dr-state" }, IS[row.is]),
-          from || kernel ? h("span", { class: "dr-what" }, [from, kernel].filter(Boolean).join("; ")) : null,
-        );
-      }),
-    );
+    drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at })));
+    line.style.setProperty("--row", `${Math.max(28, Math.min(54, Math.floor((stack.clientHeight - 24) / line.children.length)))}px`);
+    const chosen = line.querySelector("[aria-current]");
+    ball.style.transform = `translateY(${chosen.offsetTop}px)`;
+    ball.style.height = `${chosen.offsetHeight}px`;
+    const beyond = chosen.offsetTop + chosen.offsetHeight - stack.clientHeight;
+    if (beyond > stack.scrollTop || chosen.offsetTop < stack.scrollTop) stack.scrollTop = Math.max(0, beyond + stack.clientHeight / 3);
   }
+  touchField(stack, {
+    cells: () => line.children,
+    onpick: (key) => {
+      if (key.stop >= 0) seek(key.stop);
+      else {
+        shake(key);
+        said.textContent = `The call does not stop at ${key.querySelector(".dr-name").textContent}: ${key.querySelector(".dr-state").textContent}.`;
+      }
+    },
+    draw: false,
+  });
 
   function drawBox(now, at) {
     const stop = stops[at];
@@ -101,11 +127,12 @@ function render({ model, el }) {
     const usual = base[1].size - autocast.length;
     const called = grouped(callees(recording, now.op, stop));
     const again = stops[at + 1];
-    replace(said, h("p", {}, h("b", {}, `Stop ${at + 1} of ${stops.length}: ${stop.key}. `), does, again && (again.call === stop.call ? ` Next, below: ${again.key}.` : ` Next, by a new call: ${again.key}.`)));
+    replace(said, h("p", {}, h("b", {}, `${stop.key}: `), firstOf(does), again && again.call !== stop.call && " The next stop is a new call."));
     replace(
       box,
       h("dl", {}, [
         ["kernel", label],
+        ["what it does", does],
         ["in the table", entry ? `[${entry[1]}] ${kernelOf(recording, stop.entry)}` : "nothing"],
         ["thread includes", told(included)],
         ["thread excludes", [excluded.length ? told(excluded) : "", usual ? `${usual} autocast keys` : ""].filter(Boolean).join("; ") || "nothing"],
@@ -117,56 +144,38 @@ function render({ model, el }) {
     if (held) picks.op.input.focus(); // what was pressed is gone
   }
 
-  let queued = false;
-  let first = true;
   let drawn = "";
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const wanted = JSON.stringify(now);
     if (wanted !== drawn) {
       drawn = wanted;
       stops = route(recording, now);
       for (const [name, one] of Object.entries(picks)) one.update({ value: now[name] });
-      const preset = presetOf(recording, now);
-      Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-      const text = PRESETS[preset]?.note ?? "";
-      if (note.textContent !== text) note.textContent = text;
-      note.hidden = !text;
+      ui.tell(note, ui.mark(presetOf(recording, now) || undefined));
       schema.textContent = recording.ops[now.op].schema;
       drawWay();
     }
     const at = stepNow();
-    way.hidden = line.hidden = !stops.length;
+    way.hidden = line.hidden = ball.hidden = !stops.length;
+    steps.refresh();
     if (stops.length) {
       marks.forEach((one, i) => one.press(i === at));
-      moves[0].disable(at === 0);
-      moves[1].disable(at + 1 >= stops.length);
       drawLine(now, at);
       drawBox(now, at);
     } else {
       replace(said, h("p", {}, "This torch could not make such arguments when it was recorded."));
       replace(box);
     }
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(recording, now, at));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(recording, now, at), { quiet: steps.playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...Object.keys(START), "step"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...Object.keys(START), "step"]);
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({
-    stage: line,
+    stage: stack,
     presets: chips,
-    bar: toolbar("Steps", moves),
+    bar: steps,
     readout: said,
     drawer: [
       note,

@@ -1,10 +1,12 @@
 /** The dispatcher's rule, and what kernels do after it; the same as in torchbook/viz/dispatch.py. */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
 export const { choices: CHOICES, actions: ACTIONS, presets: PRESETS } = SETUP;
 export const NAMES = Object.keys(CHOICES);
-export const START = { op: "aten::add.Tensor", ...Object.fromEntries(NAMES.map((name) => [name, Object.keys(CHOICES[name].options)[0]])) };
+export const CONTRACT = contractOf(SETUP);
+export const START = { op: "aten::add.Tensor", ...CONTRACT.start };
 
 const FRONT = "FuncTorchDynamicLayerFrontMode";
 const PYTHON = ["Python", "PythonTLSSnapshot"];
@@ -213,12 +215,9 @@ export function lines(recording, op, stops, step) {
 
 /** Is this, from a link, something that can be shown? */
 export function isState(recording, value) {
-  if (!value || typeof value !== "object" || Array.isArray(value)) return false;
-  return Object.entries(value).every(([name, one]) => {
-    if (name === "step") return Number.isInteger(one) && one >= 0;
-    if (name === "op") return Boolean(Object.hasOwn(recording.ops, one) && recording.ops[one].listed);
-    return Object.hasOwn(CHOICES, name) && Object.hasOwn(CHOICES[name].options, one);
-  });
+  if (!value || typeof value !== "object") return false;
+  const { step = 0, op = START.op, ...rest } = value;
+  return Number.isInteger(step) && step >= 0 && Boolean(Object.hasOwn(recording.ops, op) && recording.ops[op].listed) && CONTRACT.isSetting(rest);
 }
 
 /** The presets of a recording: name → setting. */

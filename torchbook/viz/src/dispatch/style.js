@@ -5,29 +5,37 @@ export const CSS = `
 .dr-pick select{width:100%}
 .dr-steps{display:grid;gap:.35rem}
 .dr-call{font-size:max(12px,.8em);color:var(--tb-muted);align-self:center}
-.dr-line{list-style:none;margin:0;padding:0}
-.dr-line li{position:relative;display:grid;grid-template-columns:1.9rem minmax(0,1fr) auto;gap:0 .5rem;align-items:start;padding:.3rem .35rem .3rem 0;margin:0;border-radius:6px}
+.dr-stack{height:380px;overflow-y:auto;overflow-x:hidden;position:relative;cursor:pointer}
+@container (max-width:520px){.dr-stack{height:372px}}
+.dr-fall{position:relative;min-height:100%}
+.dr-line{list-style:none;margin:0;padding:0;position:relative;z-index:1}
+.tbviz .dr-line li{position:relative;display:grid;grid-template-columns:1.9rem minmax(0,1fr) auto;gap:0 .5rem;align-items:center;padding:.14rem .5rem .14rem 0;margin:0;min-height:var(--row,1.75rem)}
 .dr-line li::before{content:"";position:absolute;left:.9rem;top:0;bottom:0;width:2px;background:var(--tb-line)}
-.dr-line li:first-child::before{top:1rem}
-.dr-line li:last-child::before{bottom:calc(100% - 1rem)}
-.dr-dot{position:relative;justify-self:center;width:1.35rem;height:1.35rem;margin-top:.05rem;border-radius:50%;border:2px solid var(--tb-edge);background:var(--tb-bg);color:var(--tb-fg);
+.dr-line li:first-child::before{top:50%}
+.dr-line li:last-child::before{bottom:50%}
+.dr-ball{position:absolute;left:0;right:0;top:0;border-radius:7px;background:var(--tb-accent-soft);border-left:5px solid var(--tb-accent)}
+.dr-fall:has(.dr-missing) .dr-ball{background:var(--tb-bad-soft);border-color:var(--tb-bad)}
+.dr-dot{position:relative;justify-self:center;width:1.35rem;height:1.35rem;border-radius:50%;border:2px solid var(--tb-edge);background:var(--tb-bg);color:var(--tb-fg);
 font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items:center}
 .dr-name{font-weight:600;overflow-wrap:anywhere}
-.dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap;padding-top:.12em}
+@container (max-width:520px){.dr-name{font-size:max(12px,.9em)}}
+.dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap}
+.dr-line :is(.dr-chosen,.dr-later,.dr-passed,.dr-absent) .dr-state{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .dr-line li:not(.dr-chosen)>.dr-what{display:none}
-.dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-muted);overflow-wrap:anywhere}
-.dr-chosen{background:var(--tb-accent-soft)}
+.dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-fg);overflow-wrap:anywhere}
 .dr-chosen .dr-dot{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent)}
-.dr-chosen .dr-state,.dr-chosen .dr-what{color:var(--tb-fg)}
 .dr-missing .dr-dot{background:var(--tb-bad);border-color:var(--tb-bad)}
-.dr-missing{background:var(--tb-bad-soft)}
 .dr-later .dr-dot{border-color:var(--tb-accent)}
 .dr-passed .dr-dot{border-color:var(--tb-good);color:var(--tb-good)}
 .dr-through .dr-dot{border-style:dashed}
+.dr-excluded .dr-dot{border-color:var(--tb-bad);color:var(--tb-bad)}
 .dr-excluded .dr-name,.dr-absent .dr-name,.dr-through .dr-name{font-weight:400}
 .dr-excluded .dr-name{text-decoration:line-through}
-.dr-absent .dr-name,.dr-absent .dr-what{color:var(--tb-muted)}
-.dr-absent .dr-dot{width:.7rem;height:.7rem;margin-top:.35rem}
+.dr-absent .dr-name{color:var(--tb-muted)}
+.dr-absent .dr-dot{width:.7rem;height:.7rem;border-style:dashed}
+.tbviz .dr-said{min-height:2.9em}
+@container (max-width:520px){.tbviz .dr-said{min-height:4.3em}}
+@media (prefers-reduced-motion:no-preference){.dr-ball{transition:transform .42s cubic-bezier(.4,0,.3,1),height .3s}}
 .dr-box{min-width:0;display:grid;gap:.55rem;align-content:start}
 .dr-box dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.15rem .6rem;margin:0;font-size:max(12px,.88em)}
 .dr-box dt{color:var(--tb-muted);font-weight:400;margin:0}
@@ -38,5 +46,4 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 .dr-small{font-size:max(12px,.82em);color:var(--tb-muted)}
 .dr-schema{font-size:max(12px,.82em);overflow-wrap:anywhere}
 @media (forced-colors:active){.dr-chosen{outline:2px solid}.dr-line li::before{background:CanvasText}}
-@container (max-width:26rem){.dr-line li>.dr-name{grid-column:2/4}.dr-line li>.dr-state{grid-column:2/4;justify-self:start;text-align:left}}
 `;

@@ -1,12 +1,12 @@
 /** The route in words, and the same question to torch. */
 
+import { several } from "../core/units.js";
 import { ACTIONS, callees, CHOICES, lines, NAMES, route, START } from "./model.js";
 
-const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : (words[0] ?? ""));
 
 /** The situation: its arguments, and what is not as usual. */
 export function situation(setting) {
-  const told = NAMES.filter((name) => name === "args" || setting[name] !== START[name]).map((name) => CHOICES[name].options[setting[name]][1]);
+  const told = NAMES.filter((name) => name === "args" || setting[name] !== START[name]).map((name) => CHOICES[name].of[setting[name]][1]);
   return told.join(", ");
 }
 

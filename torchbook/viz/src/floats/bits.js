@@ -1,9 +1,10 @@
-/** The bits in their three fields; each can be flipped by mouse, and by keyboard from one tab stop. */
+/** The bits, in the hues of their three fields; each can be flipped by hand, and by keyboard from one tab stop. */
 
-import { h, replace } from "../core/index.js";
+import { h, replace, still } from "../core/index.js";
 import { digits, fields } from "./model.js";
 import { exact } from "./text.js";
 
+const TURN = 320; // milliseconds
 const sup = (n) => h("sup", {}, String(n).replace("-", "−"));
 const spoken = (n) => String(n).replace("-", "minus ");
 
@@ -35,7 +36,10 @@ function worth({ of, bits }, field, place) {
  * @param {{flip: (bits: number) => void, step: (way: number) => void}} on
  */
 export function bitRow(on) {
-  const node = h("div", { class: "fx-bits", role: "group", "aria-label": "Bits" });
+  const legend = h("div", { class: "fx-legend" });
+  const row = h("div", { class: "fx-own" });
+  const node = h("div", { class: "fx-bits", role: "group", "aria-label": "Bits" }, legend, row);
+  const told = h("div", { class: "fx-meanings" });
   let now;
   let buttons = [];
   let here = 0;
@@ -72,19 +76,14 @@ export function bitRow(on) {
   node.addEventListener("focusin", (event) => buttons.includes(event.target) && rove(buttons.indexOf(event.target)));
 
   function build({ of }) {
-    buttons = [];
-    const column = (name, size) => {
-      const own = Array.from({ length: size }, () => {
-        const n = buttons.length;
-        const one = h("button", { type: "button", class: "fx-bit", "data-bit": n, onclick: () => flip(n) });
-        buttons.push(one);
-        return one;
-      });
-      const title = h("p", { class: "fx-head" }, name, h("span", {}, ` ${size} bit${size > 1 ? "s" : ""}`));
-      const meaning = h("p", { class: "fx-meaning" });
-      return h("div", { class: `fx-field fx-${name}`, "data-field": name }, title, h("div", { class: "fx-own" }, own), meaning);
-    };
-    replace(node, column("sign", 1), column("exponent", of.exponent), column("fraction", of.fraction));
+    const bit = (name) => (_, i) =>
+      h("button", { type: "button", class: `fx-bit fx-${name}${i ? "" : " first"}`, onclick: (event) => flip(buttons.indexOf(event.currentTarget)) });
+    const all = [["sign", 1], ["exponent", of.exponent], ["fraction", of.fraction]];
+    buttons = all.flatMap(([name, size]) => Array.from({ length: size }, bit(name)));
+    buttons.forEach((one, n) => (one.dataset.bit = n));
+    replace(legend, all.map(([name, size]) => h("p", { class: `fx-head fx-${name}` }, `${size} ${name}${name === "fraction" ? " bits" : ""}`)));
+    replace(told, all.map(([name]) => h("p", { class: `fx-meaning fx-${name}` })));
+    replace(row, buttons);
     node.dataset.width = of.width;
     rove(0);
   }
@@ -98,14 +97,15 @@ export function bitRow(on) {
     buttons.forEach((one, n) => {
       const field = n === 0 ? "sign" : n <= now.of.exponent ? "exponent" : "fraction";
       const place = field === "exponent" ? now.of.exponent - n : now.of.width - 1 - n;
+      if (!fresh && one.textContent !== all[n] && !still()) one.animate({ transform: ["rotateX(180deg)", "none"] }, TURN);
       one.textContent = all[n];
       one.setAttribute("aria-pressed", String(all[n] === "1"));
       one.setAttribute("aria-label", `${field} bit ${now.of.width - 1 - n}, ${worth(now, field, place)}, is ${all[n]}`);
     });
-    const told = meanings(now);
-    node.querySelectorAll(".fx-meaning").forEach((one, i) => replace(one, told[i]));
+    const means = meanings(now);
+    [...told.children].forEach((one, i) => replace(one, means[i]));
     if (fresh && focused) go(0);
   }
 
-  return { node, draw };
+  return { node, told, draw };
 }

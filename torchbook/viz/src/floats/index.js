@@ -1,18 +1,16 @@
 /** FloatExplorer: the bits of a number, what they mean, and what each floating-point format makes of it. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, replace, select, shell, toolbar } from "../core/index.js";
 import { bitRow } from "./bits.js";
 import { numberLine } from "./line.js";
 import { NAMES, neighbour } from "./model.js";
 import { comparison, factsOf, formulaOf, limitsOf } from "./readout.js";
-import { isState, presets, session } from "./state.js";
+import SETUP from "./setup.json";
+import { isState, session } from "./state.js";
 import { CSS } from "./style.js";
 import { read } from "./text.js";
 import { describe, script } from "./words.js";
 
-const HELP =
-  "Flip a bit with a click, or tab to the bits: arrow left and right move, Space flips, 0 and 1 write, " +
-  "arrow up and down go to the next number.";
 
 /** The field for a number; while something else is typed, the figure stays as it was. */
 function numberField(now) {
@@ -38,16 +36,20 @@ function numberField(now) {
   return typed;
 }
 
-/** The number line with its buttons. */
+/** The number line and its buttons: two that change its scale, two that go to a neighbour. */
 function lineBox(now, ui) {
-  const line = numberLine({ pick: now.pattern });
-  const zoom = (label, factor) =>
-    button(label, () => {
-      line.zoom(factor);
-      refresh();
-    });
-  const closer = zoom("Closer", 1 / 2);
-  const wider = zoom("Wider", 2);
+  const line = numberLine({ pick: now.pattern, type: now.type });
+  const zoom = (label, name, factor) =>
+    button(
+      label,
+      () => {
+        line.zoom(factor);
+        refresh();
+      },
+      { name, title: name },
+    );
+  const closer = zoom("+", "Closer", 1 / 2);
+  const wider = zoom("−", "Wider", 2);
   const down = button("Next down", () => now.step(-1));
   const up = button("Next up", () => now.step(1));
   const refresh = () => {
@@ -57,8 +59,6 @@ function lineBox(now, ui) {
     closer.disable(!line.canZoom(1 / 2));
     wider.disable(!line.canZoom(2));
   };
-  const tools = toolbar("Number line", [down, up, closer, wider]);
-  const node = h("div", { class: "fx-box" }, h("div", { class: "fx-bar" }, h("p", { class: "fx-title" }, "Number line"), tools), line.node);
   const watch = new ResizeObserver(() => line.draw());
   const start = () => watch.observe(line.node);
   ui.defer(() => watch.disconnect());
@@ -66,28 +66,17 @@ function lineBox(now, ui) {
     line.draw(all);
     refresh();
   };
-  return { node, draw, start };
+  const [scale, steps] = [toolbar("Number line", [closer, wider]), toolbar("Neighbours", [down, up])];
+  return { node: line.node, told: line.told, scale, steps, draw, start };
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Float explorer", finding: "A float spends its bits on range or on precision", invitation: "Flip a bit.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "floats" });
   ui.css(CSS);
   const now = session(ui, model);
-  const link = permalink({
-    key: keyOf(el, "floats", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) now.start(presets[value]);
-      else if (isState(value)) now.start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      now.start(preset);
-    }),
-  );
+  const choose = (name) => now.start(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: now.start, accepts: isState, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips(choose);
 
   const typed = numberField(now);
   const formats = select({ label: "format", options: NAMES, value: model.get("dtype"), onchange: now.choose });
@@ -100,9 +89,7 @@ function render({ model, el }) {
   const line = lineBox(now, ui);
   const table = comparison(now.choose);
 
-  let queued = false;
   function drawAll() {
-    queued = false;
     const all = now.now();
     typed.refresh();
     formats.update({ value: all.of.name });
@@ -113,26 +100,20 @@ function render({ model, el }) {
     replace(limits, limitsOf(all.of));
     table.draw(all);
     line.draw(all);
-    const preset = now.preset();
-    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(now.preset()));
     ui.say(describe(all));
   }
   // Traits that change together are drawn once.
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  };
-  for (const name of ["number", "dtype", "bits", "saturates"]) ui.on(name, queue);
+  ui.follow(drawAll, ["number", "dtype", "bits", "saturates"]);
 
   const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula);
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
   ui.lay({
     stage: h("div", { class: "fx" }, wholes, line.node),
-    bar: h("div", { class: "fx-bar" }, typed, formats),
-    readout: note,
+    bar: h("div", { class: "fx-bar fx-line-of-control" }, typed, formats, line.scale),
+    readout: h("div", { class: "fx-readout" }, note),
     drawer: [
+      h("div", { class: "fx-box" }, bits.told, line.told, line.steps),
       h("div", { class: "fx-chips" }, h("p", { class: "fx-title" }, "Start from"), toolbar("Presets", chips)),
       compared,
       h("div", { class: "fx-box" }, facts),

@@ -1,27 +1,35 @@
 /** The number line: the numbers that each format has around the one that was typed, lane under lane. */
 
-import { h, replace, s } from "../core/index.js";
+import { animate, h, replace, s, still } from "../core/index.js";
 import { brink, classOf, decode, encode, FORMATS, limits, NAMES, patternAt, placeOf, spacing } from "./model.js";
 import { resolved, short, show } from "./text.js";
 
-const LANE = 40;
-const TOP = 56;
+const TOP = 58;
+const LANES = [29, 38]; // pixels from lane to lane, on narrow and on wide screens
+const GLIDE = 380; // milliseconds
+const DRAG = 4; // pixels; what moves less was a click
 const SIDE = 14;
 const CLOSE = 9; // pixels between marks; closer ones are drawn as one band
 const NARROW = 440; // pixels; less has no room for two remarks on a lane
 const [NEAREST, START, WIDEST] = [1.5, 3, 2 ** 14]; // neighbours to either side
 
 const between = (low, x, high) => Math.max(low, Math.min(high, x));
+const ease = (t) => 1 - (1 - t) ** 3;
 const middled = (x, y, name, text) => s("text", { x, y, class: name, "text-anchor": "middle" }, text);
 
-/** The part of the line that is shown, and where a number stands in it; `clip` keeps within the edges. */
-function frameOf({ of, typed, bits }, reach, width) {
+/** The part of the line to show: from where to where. */
+function partOf({ of, typed, bits }, reach) {
   const step = spacing(of, bits);
   const end = limits(of).largest + step;
   const centre = between(-end, typed, end);
-  const [low, high] = [centre - reach * step, centre + reach * step];
+  return [centre - reach * step, centre + reach * step];
+}
+
+/** Where a number stands in the part that is shown; `clip` keeps within the edges. */
+function frameOf([low, high], width) {
   const x = (v) => SIDE + ((v - low) / (high - low)) * (width - 2 * SIDE);
-  return { low, high, width, x, clip: (v) => between(SIDE, x(v), width - SIDE), holds: (v) => v >= low && v <= high };
+  const at = (px) => low + (between(0, (px - SIDE) / (width - 2 * SIDE), 1)) * (high - low);
+  return { low, high, width, x, at, clip: (v) => between(SIDE, x(v), width - SIDE), holds: (v) => v >= low && v <= high };
 }
 
 /** The places of the first and the last number of a format in the frame, and how many there are. */
@@ -79,17 +87,16 @@ function remark(value, count, { holds, width }) {
   return became && width > NARROW ? `${many}, ${became}` : became || many;
 }
 
-/** The typed number, across all lanes. */
+/** The typed number: a line across all lanes, and its grip at the top. */
 function typedMark(typed, bottom, { low, high, width, x }) {
   const at = between(low, typed, high);
   const text = `${typed < at ? "← " : ""}${show(typed)}${typed > at ? " →" : ""}`;
-  const room = Math.min(4.2 * text.length, width / 2);
-  return s(
-    "g",
-    {},
-    s("line", { x1: x(at), x2: x(at), y1: 16, y2: bottom, class: "fx-typed" }),
-    middled(between(room, x(at), width - room), 12, "fx-at", text),
-  );
+  const room = Math.min(4.2 * text.length + 9, width / 2);
+  const middle = between(room + 1, x(at), width - room - 1);
+  return [
+    s("line", { x1: x(at), x2: x(at), y1: 23, y2: bottom, class: "fx-typed" }),
+    s("g", { class: "fx-grip" }, s("rect", { x: middle - room, y: 1, width: 2 * room, height: 22, rx: 11 }), middled(middle, 16.5, "fx-at", text)),
+  ];
 }
 
 /** Values under the selected lane: the number itself, and its neighbours where there is room. */
@@ -115,23 +122,27 @@ function labels({ of, bits }, y, frame) {
 }
 
 /**
- * @param {{pick: (bits: number) => void}} on a number of the selected format was pointed at
+ * @param {{pick: (bits: number) => void, type: (text: string) => void}} on a number of the selected format was clicked;
+ *   the number was dragged to another one
  */
 export function numberLine(on) {
   const picture = s("svg", { role: "img", class: "fx-line" });
+  const nothing = h("p", { class: "fx-small" }, "nan is not on the number line: it is neither smaller nor larger than any number.");
   const told = h("p", { class: "fx-small" });
-  const node = h("div", { class: "fx-lines" }, picture, told);
+  const node = h("div", { class: "fx-lines" }, picture, nothing);
   let reach = START;
   let drawn;
+  let part; // what is shown now
+  let held = false; // while the number is dragged the line stays
+  let moving = { cancel() {} };
 
   function tick(of, place, x, y, chosen) {
     const tall = chosen ? 9 : 5;
     const line = s("line", { x1: x, x2: x, y1: y - tall, y2: y + tall, class: "fx-tick" });
     if (!chosen) return line;
     const bits = patternAt(of, place);
-    const onclick = () => on.pick(bits);
     const title = s("title", {}, show(decode(of, bits)));
-    return s("g", {}, line, s("rect", { x: x - 8, y: y - 12, width: 16, height: 24, class: "fx-hit", onclick }, title));
+    return s("g", {}, line, s("rect", { x: x - 8, y: y - 12, width: 16, height: 24, class: "fx-hit" }, title));
   }
 
   function marks(of, y, frame, chosen) {
@@ -173,29 +184,71 @@ export function numberLine(on) {
       `${ends}. Dashed: the number; a dot: what a format makes of it; shaded: all that becomes the same ${of.name}.`;
   }
 
+  const width = () => Math.max(280, Math.floor(node.clientWidth) || 640);
+
   function draw(now = drawn) {
     drawn = now;
     const nan = Number.isNaN(now.typed);
     picture.toggleAttribute("hidden", nan);
-    if (nan) {
-      told.textContent = "nan is not on the number line: it is neither smaller nor larger than any number.";
-      return;
-    }
-    const width = Math.max(280, Math.floor(node.clientWidth) || 640);
-    const frame = frameOf(now, reach, width);
+    nothing.hidden = !nan;
+    moving.cancel();
+    if (nan) return;
+    const [from, to] = [part, held ? part : partOf(now, reach)];
+    if (!from || held || still()) return paint(to);
+    moving = animate({ ms: GLIDE, step: (t) => paint(to.map((end, i) => from[i] + ease(t) * (end - from[i]))) });
+  }
+
+  function paint(shown) {
+    part = shown;
+    const now = drawn;
+    const frame = frameOf(part, width());
     const names = [now.of.name, ...NAMES.filter((name) => name !== now.of.name)];
-    const y = (n) => TOP + n * LANE + (n ? 22 : 0);
-    const height = y(names.length - 1) + 16;
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) {
+    const y = (n) => TOP + n * LANES[Number(frame.width > NARROW)] + (n ? 22 : 0);
+    const height = y(names.length - 1) + 12;
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${frame.width} ${height}`, width: frame.width, height })) {
       picture.setAttribute(name, value);
     }
+    node.style.minHeight = `${height}px`;
     const lanes = names.map((name, n) => lane(now, FORMATS[name], y(n), frame));
-    replace(picture, typedMark(now.typed, height - 6, frame), lanes, labels(now, y(0), frame));
+    replace(picture, lanes, typedMark(now.typed, height - 6, frame), labels(now, y(0), frame));
     tell(now, frame, names);
   }
 
+  /** The number at a pixel, with no more digits than pixels can tell. */
+  function numberAt(px) {
+    const frame = frameOf(part, width());
+    const value = frame.at(px);
+    return [value, resolved(value, (10 * (frame.high - frame.low)) / frame.width).replaceAll("−", "-")];
+  }
+  let start = null; // pixel at which the hand came down
+  const pixel = (event) => event.clientX - picture.getBoundingClientRect().left;
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button || !event.isPrimary) return;
+    moving.cancel();
+    start = pixel(event);
+    picture.setPointerCapture(event.pointerId);
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (start === null || (!held && Math.abs(pixel(event) - start) < DRAG)) return;
+    held = true;
+    on.type(numberAt(pixel(event))[1]);
+  });
+  const end = (event) => {
+    if (start === null) return;
+    start = null;
+    const { of } = drawn;
+    const bits = encode(of, numberAt(pixel(event))[0]);
+    const dragged = held;
+    held = false;
+    if (dragged) draw();
+    else if (event.type === "pointerup" && classOf(of, bits) !== "nan") on.pick(bits);
+  };
+  picture.addEventListener("pointerup", end);
+  picture.addEventListener("pointercancel", end);
+
   return {
     node,
+    told,
     draw,
     canZoom: (factor) => reach * factor >= NEAREST && reach * factor <= WIDEST,
     zoom(factor) {

@@ -1,10 +1,8 @@
 /** The state that the traits hold, and changes to it. Nothing here draws. */
 
 import { classOf, decode, encode, FORMATS, neighbour } from "./model.js";
-import PRESETS from "./presets.json";
+import { presets as PRESETS } from "./setup.json";
 import { read, repr } from "./text.js";
-
-export const presets = PRESETS;
 
 const isPattern = (of, bits) => Number.isInteger(bits) && bits >= 0 && bits < 2 ** of.width;
 
@@ -66,7 +64,7 @@ export function session(ui, model) {
     },
     preset() {
       const { of, number } = now();
-      return Object.keys(PRESETS).find((name) => PRESETS[name].number === number && PRESETS[name].dtype === of.name);
+      return Object.keys(PRESETS).find((name) => PRESETS[name].set.number === number && PRESETS[name].set.dtype === of.name);
     },
   };
 }

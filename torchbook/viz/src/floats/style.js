@@ -12,29 +12,42 @@ export const CSS = `
 .tbviz .fx sup{font-size:max(12px,.72em);line-height:0;vertical-align:.45em;position:static;top:0}
 .fx-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
 .fx-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.fx-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;justify-content:flex-start}
-.fx-bar>.fx-title{margin-right:auto;align-self:center}
+.fx-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center}
 .fx-bar select{font-family:${MONO}}
 .fx-bar input[type=text]{font-family:${MONO};width:14.5rem}
 .fx-bar .tbviz-toolbar .tbviz-button{font-size:max(12px,.84em);min-height:1.75rem;padding:.15rem .55rem}
 .fx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .75rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
-@container (max-width:519px){.fx-bar>.tbviz-field:has(input){flex:1 1 8rem}.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-bar .tbviz-toolbar .tbviz-button{padding:.15rem .4rem}.fx-box{padding:.55rem .6rem}}
-.fx-value-box{border:0;padding:0;gap:.6rem}
-.fx-bits{display:flex;flex-wrap:wrap;gap:.7rem .75rem;align-items:flex-start}
-.fx-field{min-width:0;max-width:100%;display:flex;flex-direction:column;gap:.2rem}
-.tbviz .fx-head{font-size:max(12px,.82em);font-weight:650;color:var(--hue);line-height:1.3}
-.fx-head span{font-weight:400;color:var(--tb-muted)}
-.fx-own{display:flex;flex-wrap:wrap;gap:3px;padding-bottom:5px;border-bottom:3px solid var(--hue)}
-.fx-exponent .fx-own{border-bottom-style:double}
-.fx-sign .fx-own{border-bottom-style:dotted}
-.fx-bit{font:600 1rem/1 ${MONO};width:1.5rem;height:2.1rem;padding:0;margin:0;border-radius:5px;border:1px solid var(--tb-edge);background:var(--tb-bg);color:var(--tb-muted);cursor:pointer;touch-action:manipulation;box-shadow:none}
+@container (max-width:559px){.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-box{padding:.55rem .6rem}}
+.fx-value-box{border:0;padding:0;gap:.5rem;justify-content:center;min-height:9.3rem}
+.fx-bits{display:flex;flex-direction:column;gap:.3rem}
+.fx-legend{display:flex;flex-wrap:wrap;gap:0 1.1rem}
+.tbviz .fx-head{font-size:max(12px,.86em);font-weight:650;color:var(--hue);line-height:1.3}
+.fx-own{display:grid;grid-template-columns:repeat(16,minmax(0,1fr));gap:3px}
+.fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,3.2rem))}
+.fx-bit{font:600 1.05rem/1 ${MONO};height:2.4rem;padding:0;margin:0;border-radius:6px;border:1px solid var(--tb-edge);border-bottom:4px solid var(--hue);background:var(--tb-bg);color:var(--tb-muted);cursor:pointer;touch-action:manipulation;box-shadow:none}
+.fx-bit.fx-exponent{border-bottom-style:double}
+.fx-bit.fx-sign{border-bottom-style:dotted}
 .fx-bit:hover{border-color:var(--hue);background:var(--tb-fill)}
-.fx-bit[aria-pressed=true]{background:var(--hue-soft);border:2px solid var(--hue);color:var(--hue);font-weight:700}
+.fx-bit[aria-pressed=true]{background:var(--hue-soft);border-color:var(--hue);color:var(--hue);font-weight:700}
 .tbviz .fx-bit:focus-visible{outline-offset:1px}
-@container (max-width:519px){.fx-bits[data-width="32"] .fx-fraction .fx-own{max-width:calc(8*1.5rem + 7*3px)}}
-@container (min-width:520px){.fx-bits[data-width="16"] .fx-bit,.fx-bits[data-width="8"] .fx-bit{width:1.75rem;height:2.3rem}}
+.fx-meanings{display:flex;flex-direction:column;gap:.2rem}
+.fx-readout{min-height:2.8rem}
+.fx-line-of-control .tbviz-field{flex-direction:row;align-items:center;gap:.4rem;flex-wrap:wrap}
+.fx-line-of-control .tbviz-error{flex:1 1 100%}
+@container (max-width:559px){
+.fx-own,.fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,1fr));gap:2px}
+.fx-bit{height:2.55rem}
+.fx-bits[data-width="16"] .fx-bit{height:3.6rem}
+.fx-bits[data-width="8"] .fx-bit{height:4.4rem}
+.fx-value-box{min-height:17.3rem;gap:.3rem}
+.fx-readout{min-height:4.9rem}
+.fx-line-of-control{flex-wrap:nowrap;width:100%}
+.tbviz .fx-line-of-control label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.fx-line-of-control .tbviz-field:has(input){flex:1 1 5rem}
+.tbviz .fx-line-of-control .tbviz-field:has(select){flex:0 1 auto}
+.fx-line-of-control .tbviz-toolbar{flex:none;flex-wrap:nowrap}
+}
 .tbviz .fx-meaning{font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-fg);overflow-wrap:anywhere;line-height:1.4}
-.fx-sign .fx-meaning{white-space:nowrap}
 .tbviz .fx-formula{font-family:${MONO};font-size:max(12px,.98em);line-height:1.5;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
 .fx-formula>[class^=fx-]{font-weight:600}
 .fx-formula>span:not(.fx-equals):not(.fx-whole){color:var(--hue)}
@@ -83,6 +96,10 @@ export const CSS = `
 .fx-dense{fill:var(--tb-muted);opacity:.45}
 .fx-basin{fill:var(--tb-accent-soft)}
 .fx-beyond{fill:var(--tb-bad-soft)}
-.fx-hit{fill:transparent;cursor:pointer}
+.fx-grip rect{fill:var(--tb-accent-soft);stroke:var(--tb-accent);stroke-width:1.5}
+.fx-grip .fx-at{stroke:none}
+.tbviz .fx-line{cursor:ew-resize;touch-action:pan-y;user-select:none}
+.fx-hit{fill:transparent}
+.fx-typed,.fx-grip{pointer-events:none}
 .fx-hit:hover{fill:var(--tb-accent);fill-opacity:.18}
 `;

@@ -1,23 +1,9 @@
 /** Numbers as text, as Python writes them; a number that is typed, as Python reads it. */
 
+import { repr } from "../core/units.js";
 import { power } from "./model.js";
 
-const SCIENTIFIC = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/;
-
-/** As Python's `repr` of a float. */
-export function repr(x) {
-  if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
-  const [, sign, first, rest = "", exponent] = SCIENTIFIC.exec(x.toExponential());
-  const minus = sign || (Object.is(x, -0) ? "-" : "");
-  const e = Number(exponent);
-  if (e < -4 || e > 15) {
-    const power10 = `${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
-    return `${minus}${first}${rest && `.${rest}`}e${power10}`;
-  }
-  if (e < 0) return `${minus}0.${"0".repeat(-e - 1)}${first}${rest}`;
-  const all = (first + rest).padEnd(e + 1, "0");
-  return `${minus}${all.slice(0, e + 1)}.${all.slice(e + 1) || "0"}`;
-}
+export { repr };
 
 /** For people: a real minus, and no ".0" behind a whole number. */
 export const show = (x) => repr(x).replace(/\.0$/, "").replaceAll("-", "−").replace("e+", "e");

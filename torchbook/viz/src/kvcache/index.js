@@ -1,54 +1,29 @@
 /** KVCacheExplorer: generating with and without a cache of keys and values, its memory, and pages. */
 
-import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toolbar } from "../core/index.js";
-import { amount, count, significant } from "../scaling/text.js";
-import { ALL, cachePositions, divisors, FIELDS, generation, isState, LONGEST, mismatch, modelOf, MODELS, MORE, named, otherRequests, paddedPositions, pools, PRESETS, presetOf, problem, room, SHAPE, START, summary, VALUE_BYTES, VIEWS, WEIGHT_BYTES } from "./model.js";
-import { key, pool, triangle } from "./picture.js";
+import { button, copyButton, h, player, replace, select, shell, slider, toolbar } from "../core/index.js";
+import { numberField } from "../core/form.js";
+import { amount, count, prefixed, significant } from "../core/units.js";
+import { cachePositions, CONTRACT, divisors, FIELDS, generation, LONGEST, mismatch, modelOf, MODELS, MORE, named, otherRequests, paddedPositions, pools, problem, room, SHAPE, START, summary, VALUE_BYTES, VIEWS, WEIGHT_BYTES } from "./model.js";
+import { pool, shelves, triangles } from "./picture.js";
 import { CSS } from "./style.js";
-import { commas, describe, events, kindOf, letter, measure, product, script } from "./words.js";
+import { commas, describe, events, kindOf, letter, product, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. A row is one key or one value: the numbers that a position has in one KV head of one layer. FLOPs are counted as FlopCounterMode counts them; attention counts all products, also those that the mask throws away.";
+const FIRST = ["steps", "llama-3-8b", "pages"]; // presets in the line of control: one of each view
 const SHORT = { "multi-head": "MHA", "grouped-query": "GQA", "multi-query": "MQA" };
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 const heads = (names) => h("thead", {}, h("tr", {}, names.map((text) => h("th", { scope: "col" }, text))));
 const row = (name, cells, on) => h("tr", { class: on ? "on" : null }, h("th", { scope: "row" }, name), cells.map((text) => h("td", {}, text)));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "KV cache explorer", finding: "With a cache, a step computes one row instead of all", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "kvcache", reset: { reply: [], step: 0, moment: 0 }, changing: () => steps.stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const inPages = () => model.get("view") === "pages";
   const last = () => (inPages() ? pools(setting())[0].length : model.get("new_tokens")) - 1;
   const at = () => Math.min(model.get(inPages() ? "moment" : "step"), last());
-  let timer = 0;
-  const playing = () => timer !== 0;
-  const stop = () => {
-    clearInterval(timer);
-    timer = 0;
-    play.textContent = "Play";
-  };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const seek = (to) => put({ [inPages() ? "moment" : "step"]: Math.max(0, Math.min(last(), to)) });
-  const start = (given) => put({ ...START, reply: [], step: 0, moment: 0, ...named(given) });
-  const link = permalink({
-    key: keyOf(el, "kvcache", model.get("link")),
-    el,
-    get: () => ({ ...setting(), reply: model.get("reply") ?? [], step: model.get("step"), moment: model.get("moment") }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), reply: model.get("reply") ?? [], step: model.get("step"), moment: model.get("moment") }) });
+  const chips = ui.chips(undefined, Object.fromEntries([...new Set([...FIRST, ...Object.keys(CONTRACT.presets)])].map((name) => [name, CONTRACT.presets[name]])));
   const views = Object.entries(VIEWS).map(([view, label]) => button(label, () => put({ view })));
 
   // Changes that keep the numbers fitting each other
@@ -70,7 +45,7 @@ function render({ model, el }) {
     put({ prompt: [...old, ...START.prompt, ...MORE].slice(0, Math.max(n, 1)).map((text, i) => (i < old.length ? text : [...START.prompt, ...MORE][i])), step: 0 });
   };
 
-  const models = select({ label: "model", options: [], value: "", onchange: (value) => value && put({ ...Object.fromEntries(SHAPE.map((name) => [name, MODELS[value][name]])) }) });
+  const models = select({ label: "model", options: [], value: "", onchange: (value) => value && put({ ...Object.fromEntries(SHAPE.map((name) => [name, MODELS[value].shape[name]])) }) });
   const kv = select({ label: "KV heads", options: [], value: "", onchange: (value) => put({ kv_heads: Number(value) }) });
   const pick = (label, options, name) => select({ label, options: Object.entries(options).map(([value, text]) => ({ value, label: text })).sort((a, b) => b.value - a.value), value: "2", onchange: (value) => put({ [name]: Number(value) }) });
   const valueBytes = pick("bytes of a number", VALUE_BYTES, "bytes_per_value");
@@ -83,10 +58,11 @@ function render({ model, el }) {
       ["memory_gb", "memory, GB", (x) => put({ memory_gb: x })],
       ["length", FIELDS.length.label, (x) => put({ length: x })],
     ].map(([name, label, change]) => {
-      const one = number({ label, value: null, min: FIELDS[name]?.low, max: FIELDS[name]?.high, step: name === "memory_gb" ? "any" : 1, oninput: (x) => x !== null && !problem(name, x) && change(x) });
-      one.input.addEventListener("blur", () => one.update({ value: model.get(name) }));
-      if (name === "length" || name === "memory_gb") one.classList.add("kv-wide");
-      return [name, one];
+      const next = (x, way, far) => {
+        const near = far ? x * 2 ** way : x + way;
+        return problem(name, near) ? x : near;
+      };
+      return [name, numberField({ label, get: () => model.get(name), put: change, problem: (x) => problem(name, x), next })];
     }),
   );
   const slide = (name, label, min, max, change) => slider({ label, min, max, value: min, oninput: change });
@@ -107,48 +83,41 @@ function render({ model, el }) {
   const note = h("p", { class: "kv-note", role: "status" });
   const head = h("p", { class: "kv-head" });
 
-  // While it plays, nothing is saved or said; both are done where it ends.
-  const rest = () => {
-    stop();
-    model.save_changes();
-    queue();
-  };
-  const play = button(
-    "Play",
-    () => {
-      if (playing()) return rest();
-      const name = inPages() ? "moment" : "step";
-      if (at() >= last()) model.set(name, 0);
-      timer = setInterval(() => {
-        const next = at() + 1;
-        model.set(name, next);
-        if (next >= last()) rest();
-      }, still() ? 1800 : 1000);
-      play.textContent = "Pause";
+  const steps = player({
+    at,
+    last,
+    seek,
+    show: (step) => model.set(inPages() ? "moment" : "step", step),
+    rest: () => {
+      model.save_changes();
+      queue();
     },
-    { kind: "primary" },
-  );
-  ui.defer(() => clearInterval(timer));
-  const move = (text, to, name) => button(text, to, { name, title: name });
-  const moves = [move("|◂", () => seek(0), "First step"), move("◂", () => seek(at() - 1), "One step back"), move("▸", () => seek(at() + 1), "One step on"), move("▸|", () => seek(last()), "Last step")];
-  const scrub = slider({ label: "step", min: 1, max: 2, value: 1, format: (x) => `${x} of ${last() + 1}`, oninput: (x) => seek(x - 1) });
-  const player = h("div", { class: "kv-player" }, toolbar("Steps", [play, ...moves]), scrub);
-  const triangles = [false, true].map((cached) => triangle({ cached, pick: seek }));
+    ms: 1000,
+  });
+  ui.defer(steps.cleanup);
+  const length = slider({ label: "sequence", min: 7, max: 17, value: 7, format: () => `${commas(model.get("length"))} tokens`, oninput: (x) => put({ length: 2 ** x }) });
+  const ways = triangles({ pick: seek });
+  const shelf = shelves({ pick: (heads) => put({ kv_heads: heads }) });
   const pages = pool();
   const counts = h("div", { class: "kv-box" });
   const second = h("div", { class: "kv-box" });
-  const budget = h("div", { class: "kv" });
-  const drawn = h("div", { class: "kv" }, h("div", { class: "kv-pair" }, triangles.map((one) => one.node)), key());
-  const parts = [player, head, drawn, budget, pages.node];
-  const shown = { steps: [player, head, drawn], memory: [budget], pages: [player, head, pages.node] };
+  const parts = [ways.node, shelf.node, pages.node, steps, length];
+  const shown = { steps: [ways.node, steps], memory: [shelf.node, length], pages: [pages.node, steps] };
+  const main = h("div", { class: "kv-main" }, ways.node, shelf.node, pages.node);
 
   function drawSteps(now, step) {
     const runs = [false, true].map((cached) => generation(now, cached));
     const prompt = now.prompt.length;
     const reply = model.get("reply") ?? [];
     const tokens = [...now.prompt, ...Array.from({ length: now.new_tokens - 1 }, (_, i) => reply[i] ?? `+${i + 1}`)];
-    triangles.forEach((one) => one.draw(tokens, prompt, now.new_tokens, step));
-    head.textContent = step ? `Decode, step ${step + 1}: the newest token “${tokens[prompt + step - 1].trim()}” is fed, the next one comes out` : `Prefill, step 1: the prompt goes in, the first new token comes out`;
+    const flops = runs.map((run) => sum(run.slice(0, step + 1).map((one) => one.flops)));
+    const all = sum(runs[0].map((one) => one.flops));
+    ways.draw({ tokens, prompt, steps: now.new_tokens, at: step, width: width(), costs: { shares: flops.map((x) => x / all), told: flops.map((x) => prefixed(x, "FLOP")) } });
+    replace(
+      head,
+      step ? `Decode: only the newest token, “${tokens[prompt + step - 1].trim()}”, is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
+      step ? ["So far ", h("b", {}, significant(flops[0] / flops[1])), " times the work without a cache."] : null,
+    );
     const say = (name, field, show) => {
       const cells = runs.map((run) => [run[step][field], sum(run.slice(0, step + 1).map((one) => one[field]))]);
       return row(name, cells.map(([one, total]) => [h("b", { title: commas(one) }, show(one)), h("span", { title: commas(total) }, `so far ${show(total)}`)]));
@@ -162,10 +131,9 @@ function render({ model, el }) {
         "table",
         { class: "kv-table" },
         heads(["counted", "without", "with a cache"]),
-        h("tbody", {}, say("rows of K and V computed", "computed", commas), say("rows read from the cache", "read", commas), say("multiply-adds of attention", "macs", (x) => measure(x)), say("FLOPs of the model", "flops", (x) => measure(x, "FLOP")), row("bytes of the cache", ["none", h("b", {}, amount(position * kept))])),
+        h("tbody", {}, say("rows of K and V computed", "computed", commas), say("rows read from the cache", "read", commas), say("multiply-adds of attention", "macs", (x) => prefixed(x)), say("FLOPs of the model", "flops", (x) => prefixed(x, "FLOP")), row("bytes of the cache", ["none", h("b", {}, amount(position * kept))])),
       ),
     );
-    const flops = runs.map((run) => sum(run.slice(0, step + 1).map((one) => one.flops)));
     replace(
       second,
       h("p", { class: "kv-title" }, "The cache"),
@@ -179,21 +147,17 @@ function render({ model, el }) {
   function drawMemory(now) {
     const own = room(now);
     const memory = now.memory_gb * 1e9;
-    const part = (cls, share) => h("i", { class: cls, style: { width: `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%` } });
     const spare = own.left - own.fit * own.each;
-    const sample = (cls, text) => h("span", {}, h("i", { class: `kv-sample ${cls}` }), text);
-    replace(
-      budget,
-      h("p", { class: "kv-head" }, own.left < 0 ? `The weights need ${amount(own.weights)}, more than ${amount(memory)}` : `${commas(own.fit)} sequence${own.fit === 1 ? "" : "s"} of ${commas(now.length)} tokens fit${own.fit === 1 ? "s" : ""} beside the weights`),
-      h("div", { class: `kv-meter${own.left < 0 ? " over" : ""}`, "aria-hidden": "true" }, part("w", own.weights / memory), part("c", own.left < 0 ? 0 : (own.fit * own.each) / memory)),
-      h("div", { class: "kv-key" }, sample("w", `weights ${amount(own.weights)}`), own.left >= 0 && [sample("c", `caches ${amount(own.fit * own.each)}`), sample("", `too little for one more ${amount(spare)}`)]),
-      h("p", { class: "kv-formula" }, `${product(now)} = ${commas(own.position)} B a position, × ${commas(now.length)} = ${amount(own.each)}`),
-      h("p", { class: "kv-small" }, `${count(own.parameters)} parameters. An upper bound: activations, workspaces, the CUDA context and fragmentation take their part, so engines leave about a tenth free. GB are 10⁹ bytes. GPT-2 has only 1,024 positions.`),
-    );
+    const kinds = [...new Set([now.heads, ...(now.heads % 4 ? [] : [now.heads / 4]), now.kv_heads, 1])].sort((a, b) => b - a);
+    shelf.draw(kinds.map((heads, place) => ({ place, heads, name: `${heads} KV head${heads === 1 ? "" : "s"} (${SHORT[kindOf(now.heads, heads)]})`, own: room(now, heads), memory, chosen: heads === now.kv_heads })));
+    if (own.left < 0) replace(head, "The weights need ", h("b", { class: "kv-bad" }, amount(own.weights)), `, more than ${amount(memory)}.`);
+    else replace(head, "A sequence takes ", h("b", { class: "kv-good" }, amount(own.each)), `; beside the weights, ${amount(own.weights)}, ${commas(own.fit)} fit${own.fit === 1 ? "s" : ""} into ${amount(memory)}.`);
     const choices = [...new Set([now.heads, now.kv_heads, 1])];
     const title = ["KV heads", "a position", "a sequence", "fit"];
     replace(
       counts,
+      h("p", { class: "kv-formula" }, `${product(now)} = ${commas(own.position)} B a position, × ${commas(now.length)} = ${amount(own.each)}`),
+      h("p", { class: "kv-small" }, `${count(own.parameters)} parameters; ${own.left < 0 ? "nothing" : amount(spare)} is left over. An upper bound: activations, workspaces, the CUDA context and fragmentation take their part, so engines leave about a tenth free. GB are 10⁹ bytes. GPT-2 has only 1,024 positions.`),
       h("p", { class: "kv-title" }, "This model with other KV heads, at the same weights"),
       h("table", { class: "kv-table" }, heads(title), h("tbody", {}, choices.map((n) => [n, room(now, n)]).map(([n, one]) => row(`${n} (${SHORT[kindOf(now.heads, n)]})`, [amount(one.position), amount(one.each), one.left < 0 ? "–" : commas(one.fit)], n === now.kv_heads)))),
     );
@@ -214,8 +178,10 @@ function render({ model, el }) {
     const then = whole[Math.min(moment, whole.length - 1)];
     const [a, b] = [summary(all), summary(whole)];
     const free = now.capacity - one.pages;
-    head.textContent = `Step ${moment + 1}:${events(one, all[moment - 1]) || " every sequence grows by one position."}`;
-    pages.draw(now, one, all[moment - 1]);
+    const told = events(one, all[moment - 1]).trim() || "Every sequence grows by one position.";
+    const used = (pool) => `${Math.round((100 * pool.used) / pool.held)} %`;
+    replace(head, told, " Used of what is held: ", h("b", {}, one.held ? used(one) : "–"), ` in pages, ${then.held ? used(then) : "–"} reserved.`);
+    pages.draw(now, one, all[moment - 1], then);
     const state = (number) => {
       const run = one.running.find((each) => each.request === number);
       const [prompt, fresh] = now.requests[number];
@@ -252,12 +218,8 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
+  const width = () => Math.max(300, main.clientWidth - 1);
   function draw() {
-    queued = false;
     const now = setting();
     const step = at();
     const { view } = now;
@@ -269,45 +231,38 @@ function render({ model, el }) {
     kv.update({ options: divisors(now.heads).map((n) => ({ value: String(n), label: `${n} (${SHORT[kindOf(now.heads, n)]})` })), value: now.kv_heads });
     valueBytes.update({ value: now.bytes_per_value });
     weightBytes.update({ value: now.weight_bytes });
-    for (const [name, one] of Object.entries(numbers)) if (one.getRootNode().activeElement !== one.input) one.update({ value: now[name] });
+    for (const one of Object.values(numbers)) one.refresh(false);
     for (const [name, one] of Object.entries(sliders)) one.update({ value: name === "prompt" ? now.prompt.length : now[name] });
     const longest = Math.max(...now.requests.map(cachePositions));
     sliders.reserve.update({ min: longest, value: now.reserve });
     sliders.capacity.update({ min: Math.ceil(now.reserve / now.page), value: now.capacity });
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
-    scrub.update({ max: last() + 1, value: step + 1 });
-    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
+    steps.refresh();
+    length.update({ value: Math.round(Math.log2(now.length)) });
     for (const one of parts) one.hidden = !shown[view].includes(one);
     ({ steps: drawSteps, memory: drawMemory, pages: drawPages })[view](now, step);
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, model.get("step"), model.get("moment")));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(now, model.get("step"), model.get("moment")), { quiet: steps.playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "reply", "step", "moment"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "reply", "step", "moment"]);
 
   ui.lay({
-    stage: h("div", { class: "kv-box" }, drawn, budget, pages.node),
-    bar: player,
-    readout: [note, head],
+    stage: main,
+    presets: chips,
+    bar: [steps, length],
+    readout: head,
     drawer: [
-      h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "kv-chips" }, h("p", { class: "kv-title" }, "Look at"), toolbar("Look at", views)),
-    h("div", { class: "kv-fields" }, models, kv, valueBytes, weightBytes, Object.values(numbers)),
-    h("div", { class: "kv-sliders" }, Object.values(sliders)),
-    h("div", { class: "kv-bar" }, other, copyButton("Copy as PyTorch", () => script(setting(), model.get("step"), at())), link),
+      note,
+      h("div", { class: "kv-bar" }, toolbar("Look at", views)),
+      h("div", { class: "kv-fields" }, models, kv, valueBytes, weightBytes, Object.values(numbers)),
+      h("div", { class: "kv-sliders" }, Object.values(sliders)),
+      h("div", { class: "kv-bar" }, other, copyButton("Copy as PyTorch", () => script(setting(), model.get("step"), at())), link),
       h("div", { class: "kv-pair" }, counts, second),
     ],
   });
   draw();
+  const watch = new ResizeObserver(queue);
+  watch.observe(main);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 

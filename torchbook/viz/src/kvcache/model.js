@@ -3,25 +3,15 @@
  * arithmetic as in torchbook/viz/kvcache.py, which tests compare.
  */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, models: MODELS, presets: PRESETS, views: VIEWS, longest: LONGEST, most: MOST, more: MORE } = SETUP;
+export const { fields: FIELDS, models: MODELS, views: VIEWS, longest: LONGEST, most: MOST, more: MORE } = SETUP;
 export const SHAPE = ["family", "layers", "heads", "kv_heads", "head_dim", "hidden", "vocab", "context", "tied"];
-export const VALUE_BYTES = SETUP.bytes;
-export const WEIGHT_BYTES = SETUP.weight_bytes;
+export const VALUE_BYTES = Object.fromEntries(SETUP.choices.bytes_per_value.of);
+export const WEIGHT_BYTES = Object.fromEntries(SETUP.choices.weight_bytes.of);
 
-const shapeFields = (name) => Object.fromEntries(SHAPE.map((key) => [key, MODELS[name][key]]));
-export const START = {
-  view: "steps",
-  ...Object.fromEntries(Object.entries(FIELDS).map(([name, { value }]) => [name, value])),
-  ...shapeFields("small"),
-  prompt: SETUP.prompt,
-  bytes_per_value: 2,
-  weight_bytes: 2,
-  memory_gb: 24,
-  requests: SETUP.requests,
-};
-export const ALL = Object.keys(START);
+const shapeFields = (name) => Object.fromEntries(SHAPE.map((key) => [key, MODELS[name].shape[key]]));
 
 /** Changes, with the shape of the model that they name. */
 export function named({ model, ...changes }) {
@@ -153,43 +143,23 @@ export function mismatch(setting) {
 }
 
 const isText = (value) => Array.isArray(value) && value.every((one) => typeof one === "string");
-const CHECKS = {
-  view: (x) => Object.hasOwn(VIEWS, x),
-  family: (x) => x === "gpt" || x === "llama",
-  tied: (x) => typeof x === "boolean",
-  prompt: (x) => isText(x) && x.length >= 1 && x.length <= LONGEST,
-  reply: (x) => isText(x) && x.length <= LONGEST,
-  bytes_per_value: (x) => [4, 2, 1].includes(x),
-  weight_bytes: (x) => [4, 2, 1, 0.5].includes(x),
-  memory_gb: (x) => Number.isFinite(x) && x > 0 && x <= 100000,
-  requests: (x) => Array.isArray(x) && x.length >= 1 && x.length <= MOST && x.every((one) => Array.isArray(one) && one.length === 2 && one.every((n) => Number.isInteger(n) && n >= 1 && n <= 32)),
-  step: (x) => Number.isInteger(x) && x >= 0,
-  moment: (x) => Number.isInteger(x) && x >= 0,
-};
-
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  if (CHECKS[name]) return CHECKS[name](value) ? "" : "not possible";
-  const { low, high } = FIELDS[name];
-  return Number.isInteger(value) && value >= low && value <= high ? "" : `a whole number from ${low} to ${high}`;
-}
-
-/** Is this, from a link, a state that can be shown? Missing values come from the first preset. */
-export function isState(given) {
-  if (!given || typeof given !== "object" || Array.isArray(given)) return false;
-  if (!Object.entries(given).every(([name, value]) => (Object.hasOwn(FIELDS, name) || Object.hasOwn(CHECKS, name)) && !problem(name, value))) return false;
-  return !mismatch({ ...START, ...given });
-}
-
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...named(PRESETS[name].set) };
-    return ALL.every((key) => same(wanted[key], setting[key]));
-  });
+const isRequest = (one) => Array.isArray(one) && one.length === 2 && one.every((n) => Number.isInteger(n) && n >= 1 && n <= 32);
+const counts = (value) => Number.isInteger(value) && value >= 0;
+export const CONTRACT = contractOf(SETUP, {
+  start: { prompt: SETUP.prompt, requests: SETUP.requests },
+  also: {
+    prompt: (x) => isText(x) && x.length >= 1 && x.length <= LONGEST,
+    reply: (x) => isText(x) && x.length <= LONGEST,
+    requests: (x) => Array.isArray(x) && x.length >= 1 && x.length <= MOST && x.every(isRequest),
+    step: counts,
+    moment: counts,
+  },
+  possible: (setting) => !mismatch(setting),
+  alike: (name, wanted, setting) => JSON.stringify(wanted[name]) === JSON.stringify(setting[name]),
+});
+export const { start: START, problem, isSetting: isState, presetOf } = CONTRACT;
 
 /** The published model of these sizes, whatever its heads of keys and values. */
-export const modelOf = (setting) => Object.keys(MODELS).find((name) => SHAPE.every((key) => key === "kv_heads" || MODELS[name][key] === setting[key]));
+export const modelOf = (setting) => Object.keys(MODELS).find((name) => SHAPE.every((key) => key === "kv_heads" || MODELS[name].shape[key] === setting[key]));
 
 export const divisors = (n) => Array.from({ length: n }, (_, i) => n - i).filter((one) => n % one === 0);

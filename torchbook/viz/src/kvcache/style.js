@@ -7,26 +7,31 @@ export const CSS = `
 .kv{display:grid;grid-template-columns:minmax(0,1fr);gap:.45rem}
 .tbviz .kv-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .kv-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
-.kv-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.kv-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .kv-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .kv-fields{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;flex:1 1 100%}
-.kv-fields input[type=number]{width:5.4rem}
-.kv-fields .kv-wide input[type=number]{width:7.4rem}
+.kv-fields .tbviz-field:has(input){width:8.4rem}
 .kv-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(16rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .kv-sliders .tbviz-slider{grid-template-columns:8.6rem minmax(3rem,1fr) 2.2rem}
 .kv-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .kv-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
-.kv-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
-.kv-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 4.6rem}
-.kv-player output{white-space:nowrap}
 .kv-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .7rem;display:flex;flex-direction:column;gap:.4rem;min-width:0}
-.tbviz .kv-head{font-weight:600}
+.tbviz .kv-head{min-height:1.45em}
+.kv-good{color:var(--tb-good)}
+.kv-bad{color:var(--tb-bad)}
+.kv-main{min-height:352px;display:grid;grid-template-columns:minmax(0,1fr);align-content:space-evenly}
+@container (max-width:520px){.kv-main{min-height:408px}.tbviz .kv-head{min-height:2.9em}}
 .kv-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:540px){.kv-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
-.kv-panel{min-width:0}
-.tbviz .kv-svg{display:block;max-width:100%;height:auto}
-.kv-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg)}
+.tbviz .kv-svg{display:block;max-width:none;cursor:pointer;user-select:none}
+.kv-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
+.kv-svg .kv-way{font-size:13px;font-weight:600;fill:var(--tb-muted)}
+.kv-svg .kv-row-name{text-anchor:end;dominant-baseline:central}
+.kv-costs{display:grid;gap:.3rem}
+.kv-cost{display:grid;grid-template-columns:7.2rem minmax(0,1fr) 5.6rem;gap:.6rem;align-items:center;font-size:max(12px,.88em)}
+.kv-cost b{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.kv-track{height:.8rem;border-radius:3px;background:var(--tb-fill);border:1px solid var(--tb-line);overflow:hidden}
+.kv-track>i{display:block;height:100%;background:var(--tb-warm)}
+.kv-cost+.kv-cost .kv-track>i{background:var(--tb-accent)}
 .kv-svg .quiet{fill:var(--tb-muted)}
 .kv-svg .on{font-weight:700}
 .kv-lost{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:1}
@@ -38,7 +43,7 @@ export const CSS = `
 .kv-later{fill:none;stroke:var(--tb-line);stroke-width:1}
 .kv-row{fill:none;stroke:var(--tb-fg);stroke-width:1.8}
 .kv-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
-.kv-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
+.tbviz .kv-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
 .kv-scroll{overflow-x:auto;max-width:100%;min-width:0;padding-bottom:2px}
 .tbviz .kv-table{border-collapse:collapse;margin:0;width:100%;font-size:max(12px,.9em);display:table;background:none;color:var(--tb-fg);font-variant-numeric:tabular-nums}
 .tbviz .kv-table tr{background:none;border:0}
@@ -53,26 +58,37 @@ export const CSS = `
 .kv-table b{font-weight:650;display:block;white-space:nowrap}
 .kv-table span{color:var(--tb-muted);font-size:max(12px,.9em);display:block;white-space:normal}
 .tbviz .kv-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
-.kv-meter{height:1.7rem;border:1px solid var(--tb-edge);border-radius:4px;overflow:hidden;display:flex;background:var(--tb-bg)}
+.kv-shelves{display:grid;gap:.55rem}
+.tbviz .kv-shelf{display:grid;gap:.2rem;padding:.3rem .5rem .45rem;margin:0;width:100%;text-align:left;font:inherit;color:inherit;background:none;border:1px solid var(--tb-line);border-radius:8px;cursor:pointer;touch-action:manipulation}
+.tbviz .kv-shelf[aria-pressed=true]{border-color:var(--tb-accent);box-shadow:0 0 0 1px var(--tb-accent)}
+.kv-shelf-head{display:flex;justify-content:space-between;gap:.6rem;font-size:max(12px,.9em)}
+.kv-shelves:has(>:nth-child(4)) .kv-meter{height:2.2rem}
+.kv-meter{height:3.4rem;border:1px dashed var(--tb-edge);border-radius:4px;overflow:hidden;display:flex;background:var(--tb-bg)}
 .kv-meter>i{display:block;height:100%;flex:none}
 .kv-meter>.w{background:var(--tb-accent)}
-.kv-meter>.c{background:repeating-linear-gradient(90deg,var(--tb-good) 0 2px,var(--tb-good-soft) 2px 7px)}
+.kv-meter>.c{background:repeating-linear-gradient(90deg,var(--tb-good-soft) 0 calc(var(--slot) - 1px),var(--tb-good) calc(var(--slot) - 1px) var(--slot))}
+.kv-meter>.c.many{background:var(--tb-good)}
 .kv-meter.over{border:2px dashed var(--tb-bad)}
 .kv-meter.over>.w{background:var(--tb-bad)}
+@media (prefers-reduced-motion:no-preference){.kv-meter>i,.kv-track>i{transition:width .4s}.kv-pool>li.fresh{animation:kv-in .38s}@keyframes kv-in{from{transform:translateY(-10px);opacity:0}}}
 .kv-sample{display:inline-block;width:1.4em;height:.9em;border:1px solid var(--tb-edge);border-radius:2px;vertical-align:-.08em;margin-right:.35rem}
 .kv-sample.w{background:var(--tb-accent)}
-.kv-sample.c{background:repeating-linear-gradient(90deg,var(--tb-good) 0 2px,var(--tb-good-soft) 2px 7px)}
+.kv-sample.c{background:var(--tb-good-soft);border-color:var(--tb-good)}
 .kv-sample.used{background:var(--tb-accent)}
 .kv-sample.spare{background:${HATCH}}
 .kv-sample.free{border-style:dashed;border-color:var(--tb-muted)}
-.kv-pool{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:0;padding:0}
+.tbviz :is(.kv-pool,.kv-reserved){display:flex;flex-wrap:wrap;gap:.35rem;list-style:none;margin:0;padding:2px;max-height:12.5rem;overflow-y:auto}
+.tbviz .kv-reserved{max-height:6rem}
+.tbviz .kv-reserved>li{margin:0;display:flex;gap:.3rem;align-items:center;font-size:max(12px,.82em);border:1px solid var(--tb-edge);border-radius:5px;padding:.15rem .3rem}
+.tbviz .kv-reserved>li.free{border-style:dashed}
+.kv-reserved b{width:1em}
 .tbviz .kv-pool>li{margin:0;padding:.15rem .3rem .3rem;border:1px solid var(--tb-edge);border-radius:5px;font-size:max(12px,.82em);display:flex;flex-direction:column;gap:.15rem;min-width:3.4rem}
 .tbviz .kv-pool>li.free{border-style:dashed;border-color:var(--tb-muted);color:var(--tb-muted)}
 .tbviz .kv-pool>li.fresh{box-shadow:0 0 0 1.5px var(--tb-fg)}
 .kv-pool b{font-weight:700}
 .kv-top{display:flex;justify-content:space-between;gap:.4rem}
 .kv-slots{display:flex;gap:2px}
-.kv-slots>i{width:.72rem;height:.9rem;border:1px solid var(--tb-edge);border-radius:2px;display:block}
+.kv-slots>i{width:.76rem;height:1.2rem;border:1px solid var(--tb-edge);border-radius:2px;display:block}
 .kv-slots>.used{background:var(--tb-accent);border-color:var(--tb-accent)}
 .kv-slots>.spare{background:${HATCH}}
 .free .kv-slots>i{border-style:dashed;border-color:var(--tb-muted)}

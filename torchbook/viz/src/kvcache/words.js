@@ -1,28 +1,20 @@
 /** The state in words, and the same as PyTorch. */
 
-import { amount, count, significant } from "../scaling/text.js";
+import { amount, count, plural, prefixed, several, significant } from "../core/units.js";
 import { cachePositions, generation, MODELS, modelOf, paddedPositions, pools, room, summary } from "./model.js";
 
-const s = (n) => (n === 1 ? "" : "s");
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 export const commas = (n) => n.toLocaleString("en-US");
-const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);
 export const letter = (request) => String.fromCharCode(65 + request);
-
-/** A count with three digits and a prefix: "12.3 GFLOP", "33.1 k". */
-export function measure(x, unit = "") {
-  for (const [size, prefix] of [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (x >= size) return `${significant(x / size)} ${prefix}${unit}`;
-  return `${x} ${unit}`.trim();
-}
 
 export function nameOf(setting) {
   const model = modelOf(setting);
-  return model ? MODELS[model].label : `${setting.layers} layer${s(setting.layers)} of width ${setting.heads * setting.head_dim}`;
+  return model ? MODELS[model].label : `${setting.layers} layer${plural(setting.layers)} of width ${setting.heads * setting.head_dim}`;
 }
 
 export const kindOf = (heads, kv) => (kv === heads ? "multi-head" : kv === 1 ? "multi-query" : "grouped-query");
-const sharing = ({ heads, kv_heads: kv }) => `${kindOf(heads, kv)} attention, ${heads} query head${s(heads)} and ${kv} KV head${s(kv)}`;
-export const product = ({ layers, kv_heads, head_dim, bytes_per_value }) => `2 × ${layers} layer${s(layers)} × ${kv_heads} KV head${s(kv_heads)} × ${head_dim} × ${bytes_per_value} B`;
+const sharing = ({ heads, kv_heads: kv }) => `${kindOf(heads, kv)} attention, ${heads} query head${plural(heads)} and ${kv} KV head${plural(kv)}`;
+export const product = ({ layers, kv_heads, head_dim, bytes_per_value }) => `2 × ${layers} layer${plural(layers)} × ${kv_heads} KV head${plural(kv_heads)} × ${head_dim} × ${bytes_per_value} B`;
 
 /** The same sentences as `describe` in torchbook/viz/kvcache.py. */
 export function describe(setting, step, moment) {
@@ -37,16 +29,16 @@ function describeSteps(setting, step) {
   const total = prompt + at;
   const told = at
     ? `decode: without a cache ${total} positions go through the model again, with one only the newest, and the keys and values of ${total - 1} are read`
-    : `prefill: ${total} position${s(total)} go${total === 1 ? "es" : ""} through the model, with a cache or without`;
+    : `prefill: ${total} position${plural(total)} go${total === 1 ? "es" : ""} through the model, with a cache or without`;
   const both = (field) => runs.map((run) => sum(run.slice(0, at + 1).map((one) => one[field])));
   const [rows, macs, flops] = ["computed", "macs", "flops"].map(both);
   const { kept } = runs[1][at];
   const { position } = room(setting);
   return (
-    `${nameOf(setting)}: ${sharing(setting)}. ${prompt} token${s(prompt)} of prompt and ${fresh} new token${s(fresh)} take ${fresh} step${s(fresh)}. ` +
+    `${nameOf(setting)}: ${sharing(setting)}. ${prompt} token${plural(prompt)} of prompt and ${fresh} new token${plural(fresh)} take ${fresh} step${plural(fresh)}. ` +
     `Step ${at + 1} of ${fresh}, ${told}. So far: ${commas(rows[0])} rows of keys and values computed without a cache, ${commas(rows[1])} with one and ` +
-    `${commas(both("read")[1])} read from it; ${measure(macs[0])} and ${measure(macs[1])} multiply-adds of attention; ${measure(flops[0], "FLOP")} and ` +
-    `${measure(flops[1], "FLOP")} of the whole model, ${significant(flops[0] / flops[1])} times as many. The cache holds ${kept} position${s(kept)} of ` +
+    `${commas(both("read")[1])} read from it; ${prefixed(macs[0])} and ${prefixed(macs[1])} multiply-adds of attention; ${prefixed(flops[0], "FLOP")} and ` +
+    `${prefixed(flops[1], "FLOP")} of the whole model, ${significant(flops[0] / flops[1])} times as many. The cache holds ${kept} position${plural(kept)} of ` +
     `${product(setting)} = ${amount(position)}: ${amount(position * kept)}.`
   );
 }
@@ -57,7 +49,7 @@ function describeMemory(setting) {
   const rest =
     own.left < 0
       ? `The weights do not fit into ${memory}.`
-      : `Of ${memory} ${amount(own.left)} are left: ${commas(own.fit)} such sequence${s(own.fit)} fit${own.fit === 1 ? "s" : ""}. With ${setting.heads} KV heads it would be ${commas(room(setting, setting.heads).fit)}, with one ${commas(room(setting, 1).fit)}.`;
+      : `Of ${memory} ${amount(own.left)} are left: ${commas(own.fit)} such sequence${plural(own.fit)} fit${own.fit === 1 ? "s" : ""}. With ${setting.heads} KV heads it would be ${commas(room(setting, setting.heads).fit)}, with one ${commas(room(setting, 1).fit)}.`;
   const shared = sharing(setting);
   const short = setting.context && setting.length > setting.context ? ` But it has only ${commas(setting.context)} learned positions.` : "";
   return (
@@ -70,7 +62,7 @@ function describeMemory(setting) {
 export function events(now, before) {
   const told = now.ended.map((number) => {
     const { length } = before.running.find((one) => one.request === number).pages;
-    return `${letter(number)} has ended and returns ${length} page${s(length)}`;
+    return `${letter(number)} has ended and returns ${length} page${plural(length)}`;
   });
   told.push(...now.evicted.map((number) => `${letter(number)} gives its pages back and will be computed again`));
   if (now.started.length) told.push(`${several(now.started.map(letter))} start${now.started.length === 1 ? "s" : ""}`);
@@ -84,13 +76,13 @@ function describePages(setting, moment) {
   const then = whole[Math.min(at, whole.length - 1)];
   const { capacity, page, requests, reserve } = setting;
   const n = requests.length;
-  const tables = now.running.map((one) => `${letter(one.request)} keeps ${one.positions} position${s(one.positions)} in page${s(one.pages.length)} ${one.pages.join(", ")}${one.done ? " and is done" : ""}`).join("; ");
+  const tables = now.running.map((one) => `${letter(one.request)} keeps ${one.positions} position${plural(one.positions)} in page${plural(one.pages.length)} ${one.pages.join(", ")}${one.done ? " and is done" : ""}`).join("; ");
   const waits = now.waiting.length ? ` ${several(now.waiting.map(letter))} wait${now.waiting.length === 1 ? "s" : ""}.` : "";
   const [a, b] = [summary(paged), summary(whole)];
   const free = capacity - now.pages;
   return (
-    `${n} sequence${s(n)}, ${capacity} page${s(capacity)} of ${page} position${s(page)}. Step ${at + 1} of ${paged.length}.${events(now, paged[at - 1])} Block tables: ${tables}.${waits} ` +
-    `Of ${now.held} positions in ${now.pages} held page${s(now.pages)} ${now.used} are used, ${now.held - now.used} are not; ${free} page${s(free)} ${free === 1 ? "is" : "are"} free. ` +
+    `${n} sequence${plural(n)}, ${capacity} page${plural(capacity)} of ${page} position${plural(page)}. Step ${at + 1} of ${paged.length}.${events(now, paged[at - 1])} Block tables: ${tables}.${waits} ` +
+    `Of ${now.held} positions in ${now.pages} held page${plural(now.pages)} ${now.used} are used, ${now.held - now.used} are not; ${free} page${plural(free)} ${free === 1 ? "is" : "are"} free. ` +
     `Reserving ${reserve} positions for each in the same memory holds ${then.held} in this step and uses ${then.used}. The whole run: ${a.steps} steps, at most ${a.most} at once, ` +
     `${significant(100 * a.used)} % of what is held used${a.evicted ? `, ${a.evicted} computed again` : ""}; with reservations ${b.steps} steps, ${b.most} at once, ` +
     `${significant(100 * b.used)} %. One left-padded batch of all would keep ${paddedPositions(requests)} positions, of which ${sum(requests.map(cachePositions))} are tokens.`

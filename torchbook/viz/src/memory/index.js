@@ -1,16 +1,16 @@
 /** MemoryBudget: what a transformer holds in memory, part by part, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "../scaling/form.js";
-import { CSS as CALCULATOR } from "../scaling/style.js";
-import { amount, plain } from "../scaling/text.js";
-import { ALL, CARDS, changes, CHOICES, FIELDS, firstChange, isSetting, modelOf, MODELS, NAMES, PICKS, presetOf, PRESETS, problem, results, settingOf, START } from "./model.js";
-import { bars } from "./picture.js";
+import { numberField, table } from "../core/form.js";
+import { button, copyButton, h, keyed, replace, select, shell, toolbar } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { amount } from "../core/units.js";
+import { CARDS, changes, CHOICES, CONTRACT, FIELDS, firstChange, modelOf, MODELS, NAMES, PICKS, REMEDIES, results, taken } from "./model.js";
+import { stack } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift to twice and half. 8k and 128K are read too. 1 GB is 10⁹ bytes; a card has a few per cent more, which context and fragmentation take.";
 const OTHER = "other";
+const matches = (a, b) => Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => a[name] === b[name]);
 const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
 
 function stepped(name, value, way, far) {
@@ -21,31 +21,14 @@ function stepped(name, value, way, far) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Memory budget", finding: "What fills the memory of a GPU", invitation: "Start from a run, then change one thing.", describe: HELP });
-  ui.css(CALCULATOR);
+  const ui = shell({ model, el, contract: CONTRACT, kind: "memory", changed: (given) => Object.keys(given).forEach((name) => inputs[name]?.refresh(true)) });
+  ui.css(SHEET);
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
-  const put = (given) => {
-    ui.set(given);
-    for (const name of Object.keys(given)) inputs[name]?.refresh(true);
-  };
-  const start = (given) => put({ ...START, ...given });
-  const link = permalink({
-    key: keyOf(el, "memory", model.get("link")),
-    el,
-    get: () => presetOf(setting()) ?? setting(),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
-      } else if (isSetting(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(settingOf(name));
-    }),
-  );
+  const replaced = {}; // by remedy that was taken here, what it replaced
+  let eased = null; // the last remedy: the bytes before it, and the setting after it
+  const { setting, put } = ui;
+  const link = ui.link();
+  const chips = ui.chips();
   const inputs = Object.fromEntries(
     NAMES.map((name) => [
       name,
@@ -53,7 +36,7 @@ function render({ model, el }) {
         label: FIELDS[name].unit ? `${FIELDS[name].label}, ${FIELDS[name].unit}` : FIELDS[name].label,
         get: () => model.get(name),
         put: (value) => ui.set({ [name]: value }),
-        problem: (value) => problem(name, value),
+        problem: (value) => CONTRACT.problem(name, value),
         next: (value, way, far) => stepped(name, value, way, far),
       }),
     ]),
@@ -77,9 +60,26 @@ function render({ model, el }) {
   });
   const cards = CARDS.map((size) => button(`${size} GB`, () => put({ memory_gb: size })));
   const note = h("p", { class: "sc-note", role: "status" });
-  const head = h("p", { class: "sc-head" });
-  const picture = bars();
-  const spot = h("div", { class: "sc-box" }, head, picture.node);
+  const head = h("p", { class: "mb-told" });
+  const picture = stack();
+  const spot = picture.node;
+  const remedies = Object.entries(REMEDIES).map(([name, one]) => ({ name, ...one, press: button(one.label, () => remedy(name)) }));
+  const remedyBar = toolbar("What saves memory", remedies.map((one) => one.press));
+  remedyBar.classList.add("mb-ways");
+  remedyBar.replaceChildren(); // those of a setting are put in as it is drawn
+  const remedyList = keyed(remedyBar, { key: (one) => one.name, make: (one) => one.press, update: () => {} });
+
+  /** Take a remedy, or take it back: what it had replaced comes again. */
+  function remedy(name) {
+    const { set, unset } = REMEDIES[name];
+    const now = setting();
+    const on = taken(now, REMEDIES[name]);
+    const next = on ? { ...unset, ...replaced[name] } : set;
+    if (on) delete replaced[name];
+    else replaced[name] = Object.fromEntries(Object.keys(set).map((key) => [key, now[key]]));
+    eased = on ? null : { bytes: results(now).total, setting: { ...now, ...next } };
+    put(next);
+  }
   const ways = h("ul", { class: "mb-list" });
   const waysTitle = h("p", { class: "sc-title" });
   const waysBox = h("div", { class: "sc-box" }, waysTitle, ways);
@@ -109,10 +109,7 @@ function render({ model, el }) {
     waysBox.hidden = !items.length;
   }
 
-  let queued = false;
-  let width = 0;
   function draw() {
-    queued = false;
     const now = setting();
     const { mode } = now;
     Object.values(inputs).forEach((one) => one.refresh());
@@ -123,30 +120,44 @@ function render({ model, el }) {
     for (const name of ["optimizer", "flash", "checkpoint", "zero"]) picks[name].hidden = mode === "infer";
     picks.bits.hidden = mode === "train";
     cards.forEach((one, i) => one.setAttribute("aria-pressed", String(CARDS[i] === now.memory_gb)));
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    const hint = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    note.textContent = odd || (PRESETS[preset]?.note ?? "");
-    note.hidden = !note.textContent;
+    ui.tell(note, hint);
     const all = results(now);
-    replace(head, `${now.gpus > 1 ? "Each GPU" : "One GPU"} holds `, h("b", {}, amount(all.total)), all.fits ? `: fits in ${plain(now.memory_gb)} GB, ${amount(all.room)} left` : `: does not fit in ${plain(now.memory_gb)} GB, ${amount(-all.room)} too much`);
-    picture.draw(now, Math.max(240, Math.floor(spot.clientWidth - 24) || 560));
+    const first = firstChange(now);
+    replace(
+      head,
+      now.gpus > 1 ? "On each GPU " : "",
+      h("b", { class: all.fits ? "good" : "bad" }, amount(Math.abs(all.room))),
+      all.fits ? " are left." : " too much.",
+      odd ? ` ${odd}` : first && [first.fits ? " First: " : " Most is saved by: ", h("b", {}, first.name), `, to ${amount(first.total)}.`],
+    );
+    const possible = remedies.filter((one) => one.modes.includes(mode));
+    remedyList(possible);
+    remedyBar.reset();
+    for (const one of possible) {
+      one.press.setAttribute("aria-pressed", String(taken(now, one)));
+      const best = Boolean(first) && matches(first.set, one.set);
+      one.press.classList.toggle("mb-first", best);
+      if (best) one.press.title = "Change this first";
+      else one.press.removeAttribute("title");
+    }
+    const before = eased && matches(eased.setting, now) ? eased.bytes : 0;
+    picture.draw(now, Math.max(240, Math.floor(spot.clientWidth) || 560), before);
     offer(now);
     answers.draw(rows(now));
     ui.say(describe(now));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of ALL) ui.on(name, queue);
+  ui.follow(draw);
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: note,
+    bar: remedyBar,
+    readout: head,
     drawer: [
+      note,
     h(
       "div",
       { class: "mb-groups" },
@@ -160,14 +171,7 @@ function render({ model, el }) {
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

@@ -4,14 +4,14 @@
  * All sizes are bytes.
  */
 
-import { cards as CARDS, choices as CHOICES, fields as FIELDS, models as MODELS, presets as PRESETS } from "./setup.json"; // by name, so that other figures bundle only what they use
+import { contractOf } from "../core/contract.js";
+import { cards as CARDS, choices as CHOICES, fields as FIELDS, finding, help, invitation, models as MODELS, presets as PRESETS, title } from "./setup.json"; // by name, so that other figures bundle only what they use
 
 export { CARDS, CHOICES, FIELDS, MODELS, PRESETS };
 export const NAMES = Object.keys(FIELDS);
 export const PICKS = Object.keys(CHOICES);
-export const ALL = [...NAMES, ...PICKS];
 export const SHAPE = ["layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "positions", "family", "tied"];
-export const START = Object.fromEntries(ALL.map((name) => [name, (FIELDS[name] ?? CHOICES[name]).value]));
+export const CONTRACT = /* @__PURE__ */ contractOf({ title, finding, invitation, help, fields: FIELDS, choices: CHOICES, models: MODELS, presets: PRESETS });
 
 export const WEIGHT_BYTES = { fp32: 4, autocast: 4, master: 2, bf16: 2 };
 export const ACTIVATION_BYTES = { fp32: 4, autocast: 2, master: 2, bf16: 2 };
@@ -192,18 +192,23 @@ export function firstChange(setting) {
   return every.find((one) => one.fits) ?? every.reduce((best, one) => (one.total < best.total ? one : best));
 }
 
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
+/**
+ * What a press changes and another undoes: {label, modes in which it is offered, set, unset}. It is on where all of `set`
+ * holds; sharding asks for at least as many GPUs as it sets.
+ */
+export const REMEDIES = {
+  flash: { label: "flash attention", modes: ["train", "lora"], set: { flash: true }, unset: { flash: false } },
+  checkpoint: { label: "checkpoints", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
+  states: { label: "8-bit states", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
+  shard: { label: "8 GPUs, ZeRO-3", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
+  bf16: { label: "bf16", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
+  lora: { label: "LoRA", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
+  eight: { label: "8-bit weights", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
+  four: { label: "4-bit weights", modes: ["lora", "infer"], set: { bits: 4 }, unset: { bits: 16 } },
+  cache: { label: "8-bit cache", modes: ["infer"], set: { kv_bits: 8 }, unset: { kv_bits: 16 } },
+};
 
-const allowed = (name, value) => (Object.hasOwn(CHOICES, name) ? CHOICES[name].of.some(([one]) => one === value) : Object.hasOwn(FIELDS, name) && !problem(name, value));
+/** Is this remedy taken in a setting? */
+export const taken = (setting, remedy) => Object.entries(remedy.set).every(([name, value]) => (name === "gpus" ? setting.gpus >= value : setting[name] === value));
 
-/** Is this, from a link, a setting that can be shown? Missing values are those of the start. */
-export const isSetting = (given) => Boolean(given) && typeof given === "object" && Object.entries(given).every(([name, value]) => allowed(name, value));
-
-export const settingOf = (preset) => ({ ...START, ...MODELS[PRESETS[preset].model].shape, ...PRESETS[preset].set });
-export const presetOf = (setting) => Object.keys(PRESETS).find((name) => Object.entries(settingOf(name)).every(([key, value]) => setting[key] === value));
 export const modelOf = (setting) => Object.keys(MODELS).find((name) => Object.entries(MODELS[name].shape).every(([key, value]) => setting[key] === value));

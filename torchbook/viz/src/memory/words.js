@@ -1,6 +1,6 @@
 /** The state in words, each part with its formula, and the same as Python. */
 
-import { amount, count, plain } from "../scaling/text.js";
+import { amount, count, plain } from "../core/units.js";
 import {
   ACTIVATION_BYTES,
   ADAPTER_BYTES,

@@ -1,13 +1,12 @@
 /** PipelineTimeline: who loads, copies, steps and waits in an input pipeline. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
+import { copyButton, h, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
 import { lanes } from "./lanes.js";
-import { FIELDS, isSetting, NAMES, presetOf, PRESETS, problem, simulate, START, TRANSFERS, unpacked } from "./model.js";
+import { CONTRACT, FIELDS, NAMES, simulate, TRANSFERS, unpacked } from "./model.js";
 import { CSS } from "./style.js";
-import { describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
+import { briefOf, describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
 
-const HELP = "The sliders change the model: every worker has a core of its own, batches are handed out in order. Choose a batch by its slider or by a click on it to follow its way.";
-const ALL = [...NAMES, "transfer"];
+const FIRST = ["workers", "load_ms"]; // in the line of control
 const STEPS = { load_ms: 1000, copy_ms: 1000, step_ms: 1000, startup_ms: 10000 }; // highest time of a slider
 
 /** Times run over decades: a slider's place 0 to 120 is 0.1 ms to its highest, in steps that look round. */
@@ -42,29 +41,20 @@ function control(name, model, put) {
 const bars = (rows) => h("div", { class: "pl-bars" }, rows.map(([name, share, text, most]) => [h("span", {}, most ? h("b", {}, name) : name), h("span", { class: `pl-track${most ? " most" : ""}`, "aria-hidden": "true" }, h("i", { style: { width: `${Math.min(100, 100 * share).toFixed(1)}%` } })), h("span", { class: "pl-value" }, text)]));
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline timeline", finding: "The slowest lane sets the pace", invitation: "Choose a case: where do lanes wait?", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "pipeline" });
   ui.css(CSS);
   const run = model.get("run")?.rows ? model.get("run") : null;
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting } = ui;
   const put = (changes) => ui.set({ source: "model", ...changes });
-  const start = (given) => put({ ...START, ...given, selected: 0, skip: false });
-  const link = permalink({
-    key: keyOf(el, "pipeline", model.get("link")),
-    el,
-    get: () => (model.get("source") === "recorded" ? "recorded" : (presetOf(setting()) ?? setting())),
-    put: (value) => {
-      if (value === "recorded" && run) ui.set({ source: "recorded" });
-      else if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isSetting(value)) start(value);
-    },
+  const start = (given) => put({ ...CONTRACT.start, ...given, selected: 0, skip: false });
+  const choose = (name) => start(CONTRACT.settingOf(name));
+  const link = ui.link({
+    presets: run ? { ...CONTRACT.presets, recorded: {} } : CONTRACT.presets,
+    choose: (name) => (name === "recorded" ? ui.set({ source: name }) : choose(name)),
+    start,
+    get: () => (model.get("source") === "recorded" ? "recorded" : (CONTRACT.presetOf(setting()) ?? setting())),
   });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const chips = ui.chips(choose);
   const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "model", false, () => ui.set({ source: name }))) : [];
   const inputs = Object.fromEntries(NAMES.map((name) => [name, control(name, model, put)]));
   const transfer = select({ label: "copy", options: Object.entries(TRANSFERS).map(([value, { label }]) => ({ value, label })), value: "wait", onchange: (value) => put({ transfer: value }) });
@@ -72,19 +62,13 @@ function render({ model, el }) {
   const note = h("p", { class: "pl-note", role: "status" });
   const head = h("p", { class: "pl-head" });
   const chart = lanes({ pick: (i) => ui.set({ selected: i }) });
-  const follow = slider({ label: "follow batch", min: 0, max: 1, value: 0, oninput: (i) => ui.set({ selected: i }) });
   const way = h("p", { class: "pl-way", role: "status" });
   const pace = h("div", { class: "pl-box" });
   const busy = h("div", { class: "pl-box" });
-  const spot = h("div", { class: "pl-box" }, head, chart.node, h("div", { class: "pl-follow" }, follow, skip), way);
-  let timer = 0;
-  let first = true;
-  ui.defer(() => clearTimeout(timer));
+  const spot = chart.node;
+  const brief = h("p", { class: "pl-brief" });
 
-  let queued = false;
-  let width = 0;
   function draw() {
-    queued = false;
     const now = setting();
     const recorded = model.get("source") === "recorded" && run;
     const rows = recorded ? unpacked(run) : simulate(now);
@@ -95,15 +79,12 @@ function render({ model, el }) {
     transfer.update({ value: now.transfer });
     sources.forEach((one, k) => one.press((k === 0) === Boolean(recorded)));
     skip.press(model.get("skip"));
-    const preset = recorded ? undefined : presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
     replace(head, recorded ? "Recorded: " : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
-    follow.update({ max: rows.length - 1, value: selected });
     way.textContent = wayOf(rows, selected);
-    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth - 24) || 560) });
+    brief.textContent = briefOf(rows, selected);
+    chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
     const most = Math.max(...all.terms.map((one) => one.value));
     replace(
       pace,
@@ -113,38 +94,25 @@ function render({ model, el }) {
       h("p", { class: "pl-small" }, recorded ? `Recorded: ${time(all.period)} a batch. What the formula leaves out: uneven batches, hand-over, cores that are shared.` : all.period > 1.01 * all.bound ? `The lanes need ${time(all.period)}: the slow batches are not bridged.` : "The lanes run at that pace."),
     );
     replace(busy, h("p", { class: "pl-title" }, recorded ? "Busy, after the first batch" : "Busy, in the steady state"), bars(all.busy.map(([name, share]) => [name, share, percent(share), false])));
-    clearTimeout(timer);
-    const words = describe(now, recorded);
-    if (first) ui.say(words);
-    else timer = setTimeout(() => ui.say(words), 300);
-    first = false;
+    ui.soon(() => describe(now, recorded), { ms: 300 });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "source", "selected", "skip"]) ui.on(name, queue);
+  ui.follow(draw, [...CONTRACT.names, "source", "selected", "skip"]);
 
   ui.lay({
     stage: spot,
     presets: chips,
-    bar: run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)),
-    readout: note,
+    bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), h("div", { class: "pl-two" }, FIRST.map((name) => inputs[name]))],
+    readout: [head, brief],
     drawer: [
-    h("div", { class: "pl-sliders" }, NAMES.map((name) => inputs[name])),
-    h("div", { class: "pl-bar" }, transfer, copyButton("Copy as PyTorch", () => script(setting())), link),
+      note,
+      way,
+    h("div", { class: "pl-sliders" }, NAMES.filter((name) => !FIRST.includes(name)).map((name) => inputs[name])),
+    h("div", { class: "pl-bar" }, transfer, skip, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "pl-pair" }, pace, busy),
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

@@ -1,10 +1,10 @@
 /** The lanes: one for each worker, the main process where it waits, the copies and the steps. */
 
-import { h, replace, s, uid } from "../core/index.js";
+import { h, keyed, moving, replace, s, uid } from "../core/index.js";
 import { gaps, MAIN } from "./model.js";
 import { time } from "./words.js";
 
-const [HIGH, GAP] = [18, 7];
+const [ALL, LEFT] = [252, 76]; // pixels: of all lanes, so that none of the cases is higher; of their names
 const one = (v) => Math.round(v * 10) / 10;
 
 /** Round times at which the axis is marked. */
@@ -18,22 +18,41 @@ function ticks(from, to, most) {
 }
 
 /**
+ * The picture is one control: where it is pressed the nearest batch is picked, and arrow keys go to the next.
  * @param {{pick: (i: number) => void}} options
  * @returns {{node: Element, draw: (now: {rows: object[], selected: number, skip: boolean, width: number}) => void}}
  */
 export function lanes({ pick }) {
   const hatch = uid("pl-hatch");
-  const svg = s("svg", { class: "pl-svg", role: "img" });
+  const [rails, bars, texts] = Array.from({ length: 3 }, () => s("g"));
+  const thread = s("path", { class: "pl-thread" });
+  const pattern = s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "pl-wait-line" }));
+  const svg = s("svg", { class: "pl-svg", role: "slider", tabindex: 0, "aria-label": "follow batch", "aria-valuemin": 0 }, s("defs", {}, pattern), rails, bars, texts, thread);
   const swatch = (cls, fill) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("rect", { x: 0.75, y: 0.75, width: 16.5, height: 10.5, rx: 2, class: cls, "stroke-width": 1.2, fill }));
   const line = s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("path", { d: "M1 6h16", class: "pl-ready" }));
   const key = h("div", { class: "pl-key" }, [
     h("span", {}, swatch("pl-load"), "loading"),
-    h("span", {}, line, "ready, waiting to be taken"),
+    h("span", {}, line, "ready"),
     h("span", {}, swatch("pl-copy"), "copy"),
     h("span", {}, swatch("pl-step"), "step"),
-    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waiting for data"),
+    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waiting"),
   ]);
   const node = h("div", {}, svg, key);
+  const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
+  const drawBars = keyed(bars, {
+    key: (one) => one.key,
+    make: (one) => s(one.line ? "path" : "rect", { "data-batch": one.batch, class: one.cls, fill: one.cls === "pl-wait" ? `url(#${hatch})` : null }),
+    update: (el, { attrs, on }) => {
+      set(el, attrs);
+      el.classList.toggle("pl-on", Boolean(on));
+    },
+  });
+  const drawTexts = keyed(texts, {
+    key: (one) => one.key,
+    make: (one) => s("g", {}, s("text", { "text-anchor": "middle" }, one.label)),
+    update: (el, { x, y }) => (el.style.transform = `translate(${x}px,${y}px)`),
+  });
+  let [spans, batch, last] = [[], 0, 0]; // what a press can be near to
 
   function draw({ rows, selected, skip, width }) {
     const workers = [...new Set(rows.map((row) => row.worker))].sort((a, b) => a - b);
@@ -42,24 +61,44 @@ export function lanes({ pick }) {
     const at = { copy: names.length - 2, step: names.length - 1, wait: workers.length };
     const end = rows.at(-1).step_end;
     const zero = skip ? Math.max(0, rows[0].got - 0.02 * (end - rows[0].got)) : 0;
-    const left = 76;
-    const scale = (width - left - 4) / (end - zero);
-    const x = (t) => one(left + Math.max(0, t - zero) * scale);
-    const y = (lane) => lane * (HIGH + GAP) + 1;
-    const bottom = names.length * (HIGH + GAP);
-    const high = bottom + 20;
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high}`, width, height: high })) svg.setAttribute(name, value);
-    svg.setAttribute("aria-label", `Lanes from ${time(zero)} to ${time(end)}: ${names.join(", ")}. The words below say how they went.`);
+    const scale = (width - LEFT - 4) / (end - zero);
+    const lane = Math.max(15, ALL / names.length);
+    const high = Math.min(44, lane - Math.min(7, lane / 4));
+    const x = (t) => one(LEFT + Math.max(0, t - zero) * scale);
+    const y = (k) => one(k * lane + (lane - high) / 2);
+    const bottom = lane * names.length;
+    const height = Math.round(bottom) + 20;
+    moving(svg, width);
+    set(svg, { viewBox: `0 0 ${width} ${height}`, width, height, "aria-valuemax": rows.length - 1, "aria-valuenow": selected, "aria-valuetext": `batch ${selected} of ${rows.length}, from ${time(zero)} to ${time(end)}, in lanes ${names.join(", ")}` });
+    [batch, last, spans] = [selected, rows.length - 1, []];
 
-    const bar = (lane, from, to, cls, i, label = String(i)) => {
-      if (to <= zero || to <= from) return null;
+    const items = [];
+    const labels = [];
+    const bar = (k, from, to, cls, i, name = "", label = "") => {
+      if (to <= zero || to <= from) return;
       const w = Math.max(1.2, x(to) - x(from));
-      return [
-        s("rect", { x: x(from), y: y(lane), width: one(w), height: HIGH, rx: Math.min(2, w / 3), class: `${cls}${i === selected ? " pl-on" : ""}`, "data-batch": i, fill: cls === "pl-wait" ? `url(#${hatch})` : null }),
-        w > 7 * label.length + 3 && s("text", { x: one(x(from) + w / 2), y: y(lane) + 13, "text-anchor": "middle", "pointer-events": "none" }, label),
-      ];
+      spans.push({ i, left: x(from), right: x(from) + w, top: y(k), bottom: y(k) + high });
+      items.push({ key: `${cls}${name}${i}`, batch: i, cls, on: i === selected, attrs: { x: x(from), y: y(k), width: one(w), height: one(high), rx: Math.min(2, w / 3) } });
+      if (label && w > 7 * label.length + 3 && high >= 11) labels.push({ key: `${cls}${i}`, label, x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
     };
-    const order = rows.map((_, i) => i).filter((i) => i !== selected).concat(rows[selected] ? [selected] : []);
+    rows.forEach(({ worker, load_start, load_end, ask, got, copy_start, copy_end, step_start, step_end }, i) => {
+      const k = workers.indexOf(worker);
+      const idle = i ? rows[i - 1].step_end : 0;
+      const [data] = gaps(rows, i);
+      if (worker !== MAIN && got > load_end && got > zero) items.push({ key: `ready${i}`, line: true, batch: i, cls: "pl-ready", attrs: { d: `M${x(load_end)} ${one(y(k) + high - 1)}H${x(got)}` } });
+      bar(k, load_start, load_end, "pl-load", i, "", String(i));
+      if (!own) bar(at.wait, ask, got, "pl-wait", i, "main");
+      if (data > 0) bar(at.step, idle, idle + data, "pl-wait", i, "step");
+      bar(at.copy, copy_start, copy_end, "pl-copy", i);
+      bar(at.step, step_start, step_end, "pl-step", i, "", i === selected ? String(i) : "");
+    });
+    replace(
+      rails,
+      names.map((name, k) => [s("path", { d: `M${LEFT} ${one((k + 1) * lane)}H${width - 4}`, class: "pl-rail" }), s("text", { x: LEFT - 7, y: one(y(k) + high / 2 + 4), "text-anchor": "end", class: "pl-lane" }, name)]),
+      ticks(zero, end, Math.max(2, Math.floor(width / 110))).map((t) => s("text", { x: x(t), y: height - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < LEFT + 12 ? "start" : "middle", class: "pl-tick" }, time(t))),
+    );
+    drawBars(items);
+    drawTexts(labels);
     const row = rows[selected];
     const points = row && [
       [row.load_end, workers.indexOf(row.worker)],
@@ -67,30 +106,21 @@ export function lanes({ pick }) {
       ...(row.copy_end > row.copy_start ? [[row.copy_start, at.copy]] : []),
       [row.step_start, at.step],
     ];
-    replace(
-      svg,
-      s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "pl-wait-line" }))),
-      names.map((name, lane) => [s("path", { d: `M${left} ${y(lane) + HIGH + GAP / 2}H${width - 4}`, class: "pl-rail" }), s("text", { x: left - 7, y: y(lane) + 13, "text-anchor": "end", class: "pl-lane" }, name)]),
-      ticks(zero, end, Math.max(2, Math.floor(width / 110))).map((t) => s("text", { x: x(t), y: high - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < left + 12 ? "start" : "middle", class: "pl-tick" }, time(t))),
-      order.map((i) => {
-        const { worker, load_start, load_end, ask, got, copy_start, copy_end, step_start, step_end } = rows[i];
-        const lane = workers.indexOf(worker);
-        const idle = i ? rows[i - 1].step_end : 0;
-        return [
-          worker !== MAIN && got > load_end && got > zero && s("path", { d: `M${x(load_end)} ${y(lane) + HIGH - 1}H${x(got)}`, class: "pl-ready" }),
-          bar(lane, load_start, load_end, "pl-load", i),
-          !own && got > ask && bar(at.wait, ask, got, "pl-wait", i, ""),
-          gaps(rows, i)[0] > 0 && bar(at.step, idle, idle + gaps(rows, i)[0], "pl-wait", i, ""),
-          bar(at.copy, copy_start, copy_end, "pl-copy", i),
-          bar(at.step, step_start, step_end, "pl-step", i),
-        ];
-      }),
-      points && row.got > zero && s("path", { class: "pl-thread", d: points.map(([t, lane], k) => `${k ? "L" : "M"}${x(t)} ${y(lane) + HIGH / 2}`).join("") }),
-    );
-    svg.onclick = (event) => {
-      const hit = event.target.closest("[data-batch]");
-      if (hit) pick(Number(hit.dataset.batch));
-    };
+    thread.setAttribute("d", points && row.got > zero ? points.map(([t, k], n) => `${n ? "L" : "M"}${x(t)} ${one(y(k) + high / 2)}`).join("") : "");
   }
+
+  svg.addEventListener("click", (event) => {
+    const box = svg.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const far = ({ left, right, top, bottom }) => Math.max(left - px, px - right, 0) + 2 * Math.max(top - py, py - bottom, 0);
+    const nearest = spans.reduce((best, one_) => (best && far(best) <= far(one_) ? best : one_), null);
+    if (nearest) pick(nearest.i);
+  });
+  svg.addEventListener("keydown", (event) => {
+    const next = { ArrowRight: batch + 1, ArrowUp: batch + 1, ArrowLeft: batch - 1, ArrowDown: batch - 1, Home: 0, End: last }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    pick(Math.min(last, Math.max(0, next)));
+  });
   return { node, draw };
 }

@@ -3,11 +3,13 @@
  * Times are milliseconds.
  */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, transfers: TRANSFERS, presets: PRESETS } = SETUP;
+export const { fields: FIELDS, transfers: TRANSFERS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
-export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), transfer: "wait" };
+export const CONTRACT = contractOf(SETUP);
+export const { start: START, problem, isSetting, presetOf } = CONTRACT;
 export const MAIN = -1;
 const AHEAD = 2;
 const KEYS = ["load_start", "load_end", "ask", "got", "copy_start", "copy_end", "step_start", "step_end"];
@@ -104,22 +106,3 @@ export function gaps(rows, i) {
   const data = Math.min(gap, Math.max(0, rows[i].got - before));
   return [data, gap - data];
 }
-
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
-
-/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
-export const isSetting = (given) =>
-  Boolean(given) &&
-  typeof given === "object" &&
-  Object.entries(given).every(([name, value]) => (name === "transfer" ? Object.hasOwn(TRANSFERS, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
-  });

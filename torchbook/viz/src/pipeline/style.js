@@ -17,9 +17,9 @@ export const CSS = `
 .pl-bar .tbviz-field{max-width:100%}
 .pl-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
 .tbviz .pl-head{font-size:1.02em}
-.tbviz .pl-way{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em);min-height:4.4em}
+.tbviz .pl-way{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em);}
 .tbviz .pl-svg{max-width:none;display:block;overflow:visible;touch-action:pan-y;cursor:pointer}
-.pl-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
+.pl-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .pl-svg .pl-lane{font-size:12px;fill:var(--tb-muted)}
 .pl-svg .pl-tick{fill:var(--tb-muted)}
 .pl-rail{stroke:var(--tb-line);stroke-width:1}
@@ -42,6 +42,8 @@ export const CSS = `
 .pl-bars b{font-weight:650}
 .pl-value{font-variant-numeric:tabular-nums;text-align:right}
 .tbviz .pl-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
-.pl-follow{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center}
-.pl-follow .tbviz-slider{flex:1 1 14rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}
+.pl-two{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.1rem 1.4rem;flex:1 1 22rem}
+.pl-two .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) 4rem}
+.tbviz .pl-brief{color:var(--tb-muted)}
+@container (max-width:560px){.pl-two{grid-template-columns:minmax(0,1fr)}.pl-two .tbviz-slider{grid-template-columns:6.4rem minmax(3rem,1fr) 4rem}.tbviz .pl-head,.tbviz .pl-brief{min-height:2.8em}}
 `;

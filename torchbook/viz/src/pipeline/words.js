@@ -1,6 +1,6 @@
 /** The lanes in words, and the model's pipeline as a real DataLoader. */
 
-import { duration, plain, significant } from "../scaling/text.js";
+import { duration, plain, significant } from "../core/units.js";
 import { gaps, MAIN, seen, steady, terms, TRANSFERS, unpacked } from "./model.js";
 
 export const time = (ms) => duration(ms * 1e-3);
@@ -68,6 +68,15 @@ export function wayOf(rows, i) {
       : "Compute goes straight on from the step before.",
   ];
   return parts.filter(Boolean).join(" ");
+}
+
+/** The same in one line. */
+export function briefOf(rows, i) {
+  const one = rows[i];
+  const [data, copied] = gaps(rows, i);
+  const ready = one.worker === MAIN ? 0 : one.got - one.load_end;
+  const idle = data + copied > 1e-6 * one.step_end ? `compute waited ${time(data + copied)} for it` : "compute went straight on";
+  return `Batch ${i}: loaded in ${time(one.load_end - one.load_start)}${ready > 0 ? `, ready ${time(ready)}` : ""}; ${idle}.`;
 }
 
 /** Rows of the result: what the model or the run says, with the rule. */

@@ -1,23 +1,34 @@
 /** AutogradPlayground: an expression, its graph, its gradients; drag a value and all of them move. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, s, shell, slider, toolbar } from "../core/index.js";
-import { aim, CANVAS, canvas } from "../autograd/canvas.js";
+import { copyButton, field, h, replace, s, shell, slider } from "../core/index.js";
+import { aim, CANVAS, canvas, READABLE } from "../autograd/canvas.js";
+import { fitting } from "../autograd/layout.js";
 import { build, difference, KINDS, run, show as short, torchCode } from "./model.js";
 import { notes } from "./notes.js";
 import { parse } from "./parse.js";
-import { PRESETS } from "./presets.js";
+import SETUP from "./setup.json";
 
 const STYLE = `${CANVAS}
-.tbpg .tbgraph{height:21rem}
+.tbpg-spot{height:22rem}
+.tbpg .tbgraph{height:100%}
+.tbpg .tbviz-bar{align-items:flex-end}
 .tbpg .tbviz-field.tbpg-wide{flex:1 1 16rem}
 .tbpg .tbpg-wide input{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:1.05em;width:100%}
-.tbpg-where{white-space:pre;overflow-x:auto;color:var(--tb-bad);font-size:max(12px,.95em);line-height:1.2;padding:.1rem .6rem!important}
-.tbgraph-node .tbpg-value{fill:var(--tb-accent);font-size:12.5px}
-.tbgraph-node .tbpg-grad{fill:var(--tb-warm);font-size:12.5px}
-.tbpg-leaf .tbgraph-box{fill:var(--tb-good-soft)}
+.tbpg-said{height:3em;overflow:auto}
+@container (max-width:560px){.tbpg-spot{height:24rem}.tbpg-said{height:5.6em}}
+.tbpg-where{display:block;white-space:pre;overflow-x:auto;color:var(--tb-bad);font-size:max(12px,.95em);line-height:1.2}
+.tbpg-value{color:var(--tb-accent);font-weight:600}
+.tbpg-grad{color:var(--tb-warm);font-weight:600}
+.tbgraph-node .tbpg-v{fill:var(--tb-accent)}
+.tbgraph-node .tbpg-g{fill:var(--tb-warm)}
+.tbpg-leaf{touch-action:pan-y;cursor:ew-resize}
+.tbpg-leaf .tbgraph-box{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}
+.tbpg-pull{fill:none;stroke:var(--tb-accent);stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}
 .tbpg-odd .tbgraph-box{stroke:var(--tb-bad);stroke-width:2.6;stroke-dasharray:6 3}
-.tbpg .tbgraph-node[aria-pressed=true] .tbgraph-box{stroke:var(--tb-accent);stroke-width:3.2}
-.tbpg-edge{stroke-width:2}
+.tbpg .tbgraph-node[aria-pressed=true] .tbgraph-box{stroke-width:3.2}
+.tbpg-edge{stroke-width:2;stroke:var(--tb-warm)}
+.tbpg .tbgraph-tip{fill:var(--tb-warm)}
+.tbpg-tight .tbgraph-label{display:none}
 .tbpg-rows{display:grid;gap:.35rem}
 .tbpg-row{display:grid;grid-template-columns:minmax(12rem,1.5fr) minmax(5.2rem,auto) repeat(3,minmax(5.4rem,1fr));gap:.3rem .9rem;align-items:center;border-bottom:1px solid var(--tb-line);padding-bottom:.3rem}
 .tbpg-row>span{font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
@@ -25,7 +36,7 @@ const STYLE = `${CANVAS}
 .tbpg-row .tbviz-slider{grid-template-columns:auto minmax(5rem,1fr)}
 .tbpg-row .tbviz-slider>output{display:none}
 .tbpg-row .tbviz-slider>label{font-family:ui-monospace,Menlo,Consolas,monospace;font-weight:600}
-.tbpg-row input[type=number]{width:6.4rem}
+.tbpg-row .tbviz-field>input{width:6.4rem}
 .tbpg-grad-cell{color:var(--tb-warm);font-weight:600}
 @container (max-width:480px){.tbpg-row:not(:first-child) small{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
 @container (max-width:620px){.tbpg-row{grid-template-columns:minmax(0,1fr) auto}.tbpg-row .tbpg-cells{grid-column:1/-1}}
@@ -33,48 +44,79 @@ const STYLE = `${CANVAS}
 @container (max-width:620px){.tbpg-cells{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.4rem;grid-column:1/-1}}
 .tbpg-notes{margin:0;padding-left:1.2rem}
 .tbpg-notes li{margin:.15rem 0}
-.tbpg-detail{background:var(--tb-fill);border-radius:8px;padding:.45rem .7rem}
 .tbpg-key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted)}
-.tbpg-key b{font-weight:600}
-.tbpg-key .v{color:var(--tb-accent)}.tbpg-key .g{color:var(--tb-warm)}
 .tbviz .tbpg-code{display:block;background:var(--tb-fill);border:1px solid var(--tb-line);border-radius:6px;padding:.4rem .6rem;overflow:auto;white-space:pre;line-height:1.4;margin-top:.4rem}
-.tbpg details summary{cursor:pointer;min-height:1.6rem}
 `;
 
+const BROAD = 620; // of the figure: from here on the graph runs from left to right
+// Ways to lay the graph out, the best first; in a tight one the numbers beside the edges are left out.
+const ACROSS = [{ across: true, near: 14, far: 62 }, { across: false, near: 14, far: 34 }, { across: true, near: 8, far: 24, tight: true }];
+const DOWN = [{ across: false, near: 8, far: 38 }, { across: false, near: 6, far: 14, tight: true }];
 const REACH = 10;
+const TURNS = { ArrowLeft: -1, ArrowRight: 1 };
+const PULL = 5; // pixels of a drag for one grain
+
+/** By how much a value changes at once: a tenth, and more where it is large. */
+const grain = (x) => 10 ** Math.max(-1, Math.floor(Math.log10(Math.abs(x) || 1)) - 1);
+const near = (x) => Number(x.toPrecision(12));
+
+/** A box whose number follows a drag to the left or to the right. */
+function pull(group, get, put) {
+  let held;
+  group.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    event.stopPropagation(); // the canvas stays
+    const x = get();
+    held = { id: event.pointerId, from: event.clientX, x, size: grain(x), far: false };
+  });
+  group.addEventListener("pointermove", (event) => {
+    if (held?.id !== event.pointerId) return;
+    const by = event.clientX - held.from;
+    if (!held.far && Math.abs(by) < 4) return;
+    if (!held.far) group.setPointerCapture(event.pointerId);
+    held.far = true;
+    put(near(held.x + Math.round(by / PULL) * held.size));
+  });
+  for (const end of ["pointerup", "pointercancel"]) group.addEventListener(end, () => { if (held) held.id = -1; });
+  group.addEventListener("click", (event) => { if (held?.far) event.stopImmediatePropagation(); held = undefined; }, { capture: true });
+}
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Autograd playground", finding: "One backward pass gives every gradient", invitation: "Drag a value, or type an expression.", describe: "Type an expression or drag a value: the graph runs forward and backward at once. Choose a node for its formula." });
+  const ui = shell({ model, el, contract: SETUP, kind: "playground" });
   ui.css(STYLE);
   ui.root.classList.add("tbpg");
   let graph;
   let drawn = "";
   let picture;
-  let across;
+  let broad;
+  let wide; // what it was drawn for
 
   const typed = field({ label: "Expression", value: model.get("expression"), oninput: type });
   typed.classList.add("tbpg-wide");
   const where = h("code", { class: "tbpg-where", hidden: true, "aria-hidden": "true" });
-  const presets = toolbar("Presets", PRESETS.map((preset) => button(preset.label, () => apply(preset), { title: preset.why })));
-  const link = permalink({
-    key: keyOf(el, "playground", model.get("link")), el,
-    get: () => ({ expression: model.get("expression"), values: model.get("values") }),
-    put: (state) => apply(typeof state === "string" ? PRESETS.find((one) => one.key === state) ?? {} : state),
-  });
-  ui.defer(link.cleanup);
+  const choose = (name) => apply(SETUP.presets[name].set);
+  const chips = ui.chips(choose);
+  Object.values(SETUP.presets).forEach(({ note }, i) => (chips[i].title = note));
+  const presetNow = () =>
+    Object.keys(SETUP.presets).find((name) => {
+      const { expression, values } = SETUP.presets[name].set;
+      return expression === model.get("expression") && Object.entries(values).every(([key, x]) => model.get("values")[key] === x);
+    });
+  const link = ui.link({ choose, start: apply, accepts: Boolean, get: () => ({ expression: model.get("expression"), values: model.get("values") }) });
   const code = h("code", { class: "tbpg-code", tabindex: "0", role: "group", "aria-label": "The same as PyTorch code" });
   const rows = h("div", { class: "tbpg-rows" });
   const told = h("ul", { class: "tbpg-notes" });
-  const detail = h("p", { class: "tbpg-detail", hidden: true });
-  const spot = h("div", {});
+  const detail = h("p", { class: "tbpg-detail" });
+  const spot = h("div", { class: "tbpg-spot" });
   ui.lay({
     stage: spot,
-    bar: [typed, where, rows],
-    readout: [ui.words, detail],
+    presets: chips,
+    bar: typed,
+    readout: h("div", { class: "tbpg-said", tabindex: "0", role: "group", "aria-label": "What is seen" }, typed.querySelector(".tbviz-error"), where, detail),
     drawer: [
-      presets,
-      h("div", { class: "tbpg-key" }, h("span", {}, h("b", { class: "v" }, "= 6"), " value, computed forward (down or to the right)"),
-      h("span", {}, h("b", { class: "g" }, "∇ 3"), " gradient of the result, computed backward"), h("span", {}, "arrows and their numbers: the gradient an operation sends to each input")),
+      rows,
+      h("div", { class: "tbpg-key" }, h("span", {}, h("b", { class: "tbpg-value" }, "6"), " value, computed forward (down or to the right)"),
+      h("span", {}, h("b", { class: "tbpg-grad" }, "∇ 3"), " gradient of the result, computed backward"), h("span", {}, "arrows and their numbers: the gradient an operation sends to each input")),
       told,
       code,
       h("div", { class: "tbviz-controls" }, copyButton("Copy as PyTorch", () => torchCode(model.get("expression"), model.get("values"))), link),
@@ -98,6 +140,7 @@ function render({ model, el }) {
   function wrong(text, error) {
     typed.update({ error: error ? `Character ${error.at + 1}: ${error.message}.` : "" });
     where.hidden = !error || !text;
+    detail.hidden = Boolean(error);
     if (error) where.textContent = `${text}\n${" ".repeat(error.at)}▲`;
   }
 
@@ -115,24 +158,45 @@ function render({ model, el }) {
 
   // The graph is drawn anew when the expression changes; a dragged value only changes numbers
 
+  const names = () => graph.nodes.map((node, i) => (node.kind === "leaf" ? node.name : `${node.title} ${graph.nodes.slice(0, i).filter((one) => one.title === node.title).length}`));
+
   function draw() {
+    const before = picture ? new Map(picture.spots().map((at, i) => [picture.names[i], at])) : new Map();
     graph = build(parse(model.get("expression")));
-    across = (ui.root.clientWidth || 700) > 620;
+    broad = (ui.root.clientWidth || 700) > BROAD;
     drawn = model.get("expression");
-    picture?.el.remove();
+    picture?.remove();
     const edges = graph.nodes.flatMap((node, to) => node.inputs.map((from, input) => ({ from, to, input })));
+    const boxes = graph.nodes.map((node) => box(node, broad));
+    wide = spot.clientWidth;
+    const room = { width: wide || 700, height: spot.clientHeight || 350 };
+    const { across, placed, tight } = fitting(boxes, edges, broad ? ACROSS : DOWN, room, READABLE);
     picture = canvas({
-      label: "Graph of the expression", defer: ui.defer, across, far: across ? 70 : 44, near: 16, edges,
-      boxes: graph.nodes.map(box),
+      label: "Graph of the expression", defer: ui.defer, across, placed, edges, boxes,
       onselect: (i) => ui.set({ selected: model.get("selected") === i ? -1 : i }),
+      onkey,
     });
     picture.all = edges;
+    picture.names = names();
+    spot.classList.toggle("tbpg-tight", Boolean(tight));
     for (const part of picture.edges) {
       part.path.classList.add("tbpg-edge");
       aim(part, true);
     }
+    graph.nodes.forEach((node, i) => { if (node.kind === "leaf") pull(picture.nodes[i], () => model.get("values")[node.name], (x) => change(node.name, x)); });
     spot.append(picture.el);
+    picture.start(picture.names.map((name) => before.get(name)));
     inputs();
+  }
+
+  /** Shift and an arrow change a variable by a grain; true where that was the key. */
+  function onkey(event, i) {
+    const { kind, name } = graph.nodes[i];
+    const by = TURNS[event.key];
+    if (kind !== "leaf" || !event.shiftKey || !by) return false;
+    const x = model.get("values")[name];
+    change(name, near(x + by * grain(x)));
+    return true;
   }
 
   let cells = {};
@@ -140,7 +204,18 @@ function render({ model, el }) {
     cells = {};
     replace(rows, graph.names.map((name) => {
       const drag = slider({ label: name, min: -REACH, max: REACH, step: 0.1, value: 0, oninput: (x) => change(name, x), format: short });
-      const exact = h("input", { type: "number", step: "any", "aria-label": `${name}, exact value`, oninput: () => exact.value !== "" && change(name, Number(exact.value)) });
+      const exact = field({
+        label: "value",
+        value: "",
+        oninput(text) {
+          const x = text.trim() ? Number(text.replace("−", "-")) : NaN;
+          exact.update({ error: Number.isFinite(x) ? "" : "a number, such as −0.5" });
+          change(name, x);
+        },
+      });
+      exact.input.inputMode = "decimal";
+      exact.input.setAttribute("aria-label", `${name}, exact value`);
+      exact.input.addEventListener("blur", show);
       const cell = (label, cls) => { const value = h("span", {}); return { value, el: h("span", { class: cls }, h("small", {}, label), value) }; };
       const three = [cell(`gradient d/d${name}`, "tbpg-grad-cell"), cell("finite difference"), cell("they differ by")];
       cells[name] = { drag, exact, three };
@@ -158,10 +233,11 @@ function render({ model, el }) {
     graph.nodes.forEach((node, i) => {
       const group = picture.nodes[i];
       const [value, grad] = [short(done.values[i]), short(done.grads[i])];
-      group.parts.value.textContent = `= ${value}`;
+      group.parts.value.textContent = value;
       group.parts.grad.textContent = `∇ ${grad}`;
       const odd = !Number.isFinite(done.values[i]) || !Number.isFinite(done.grads[i]);
       group.setAttribute("class", `tbgraph-node ${node.kind === "leaf" ? "tbpg-leaf" : ""} ${odd ? "tbpg-odd" : ""}`);
+      group.refuse(odd && node.kind !== "leaf");
       group.setAttribute("aria-pressed", String(i === chosen));
       group.setAttribute("aria-label", `${node.kind === "leaf" ? "variable " : ""}${node.title}, value ${value}, gradient ${grad}`);
     });
@@ -171,52 +247,62 @@ function render({ model, el }) {
       const x = values[name];
       const reach = Math.max(REACH, 2 ** Math.ceil(Math.log2(Math.abs(x) || 1)));
       drag.update({ min: -reach, max: reach, step: reach / 100, value: x });
-      if (document.activeElement !== exact) exact.value = String(Number(x.toPrecision(12)));
+      if (exact.getRootNode().activeElement !== exact.input) exact.update({ value: String(Number(x.toPrecision(12))), error: "" });
       const slope = done.grads[graph.nodes.findIndex((node) => node.name === name)];
       const other = difference(graph, values, name);
       three[0].value.textContent = short(slope);
       three[1].value.textContent = short(other);
       three[2].value.textContent = Number.isFinite(slope - other) ? short(Math.abs(slope - other)) : "–";
     }
-    replace(told, notes(graph, done, values).map((text) => h("li", {}, text)));
-    describe(chosen, done);
+    const seen = notes(graph, done, values);
+    replace(told, seen.map((text) => h("li", {}, text)));
+    if (graph.nodes[chosen]) describe(chosen, done);
+    else replace(detail, seen[0]);
     code.textContent = torchCode(expression, values);
     const gradients = graph.names.map((name) => `d/d${name} = ${short(done.grads[graph.nodes.findIndex((node) => node.name === name)])}`);
+    ui.mark(presetNow());
     ui.say(`${expression} at ${graph.names.map((name) => `${name} = ${short(values[name])}`).join(", ")} is ${short(done.values[graph.root])}; its gradients are ${gradients.join(", ")}.`);
   }
 
+  /** What the chosen node receives and sends. */
   function describe(i, done) {
     const node = graph.nodes[i];
-    detail.hidden = !node;
-    if (!node) return;
-    const uses = picture.all.map((edge, at) => ({ ...edge, at })).filter((edge) => edge.from === i);
-    const sum = uses.length > 1 ? ` (the sum of ${uses.map((edge) => short(done.edges[edge.to][edge.input])).join(" + ")})` : "";
+    const grad = (x) => h("span", { class: "tbpg-grad" }, short(x));
+    const uses = picture.all.filter((edge) => edge.from === i);
+    const sum = uses.length > 1 ? [" (the sum of ", uses.flatMap((edge, k) => [k ? " + " : "", grad(done.edges[edge.to][edge.input])]), ")"] : "";
     if (node.kind === "leaf") {
-      replace(detail, `${node.name}: a leaf. AccumulateGrad puts ${short(done.grads[i])}${sum} into ${node.name}.grad.`);
+      replace(detail, `${node.name}: a leaf. AccumulateGrad puts `, grad(done.grads[i]), sum, ` into ${node.name}.grad.`);
       return;
     }
     const { node: name, says } = KINDS[node.kind];
-    const sent = node.inputs.map((to, j) => `to ${graph.nodes[to].title}: ${short(done.grads[i])} · (${says[j]}) = ${short(done.edges[i][j])}`);
-    replace(detail, h("b", {}, name), `: receives ${short(done.grads[i])}${sum} and sends, by its own derivative, ${sent.join("; ")}.`);
+    const sent = node.inputs.map((to, j) => [j ? "; " : "", `to ${graph.nodes[to].title}: `, grad(done.grads[i]), ` · (${says[j]}) = `, grad(done.edges[i][j])]);
+    replace(detail, h("b", {}, name), ": receives ", grad(done.grads[i]), sum, " and sends, by its own derivative, ", sent, ".");
   }
 
   show();
   for (const trait of ["expression", "values", "selected"]) ui.on(trait, show);
-  const turn = new ResizeObserver(() => { if ((ui.root.clientWidth > 620) !== across && ui.root.clientWidth) { drawn = ""; show(); } });
-  turn.observe(ui.root);
-  ui.defer(() => turn.disconnect());
+  const watch = new ResizeObserver(() => {
+    if (!spot.clientWidth || spot.clientWidth === wide) return;
+    drawn = ""; // another way may fit now
+    show();
+  });
+  watch.observe(ui.root);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 
-function box(node) {
+/** A box with what it computes, its value and its gradient; a variable shows that it can be pulled. */
+function box(node, broad) {
+  const leaf = node.kind === "leaf";
   return {
-    width: Math.max(88, node.title.length * 9 + 26), height: 58,
+    width: Math.max(broad ? 92 : 80, node.title.length * 8 + 22), height: 54,
     draw(group, { width: w, height: t }) {
-      const value = s("text", { class: "tbpg-value", y: 5 });
-      const grad = s("text", { class: "tbpg-grad", y: 21 });
-      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: node.kind === "leaf" ? t / 2 : 7 }));
+      const value = s("text", { class: "tbpg-v", y: 5 });
+      const grad = s("text", { class: "tbpg-g", y: 21 });
+      group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: leaf ? t / 2 : 7 }));
+      if (leaf) group.append(s("path", { class: "tbpg-pull", d: `M${-w / 2 + 11} -12l-5 5l5 5M${w / 2 - 11} -12l5 5l-5 5` }));
       group.append(s("text", { y: -12, "font-weight": 600 }, node.title), value, grad);
-      group.parts = { value, grad };
+      return { value, grad };
     },
   };
 }

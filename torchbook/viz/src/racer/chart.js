@@ -38,7 +38,7 @@ export function lossChart({ seek }) {
     const { lowest } = SURFACES[now.surface];
     const logs = now.optimizers.map((name) => now.ways[name].losses.map((loss) => Math.max(LEAST, Math.log10(Math.max(0, loss - lowest)))));
     const { high, low, y } = scale(logs.flat().filter(Number.isFinite));
-    const every = Math.ceil((high - low) / 5);
+    const every = Math.ceil((high - low) / 3);
     const marks = Array.from({ length: Math.floor((high - low) / every) + 1 }, (_, k) => high - k * every);
     replace(
       svg,

@@ -1,18 +1,18 @@
 /** OptimizerRacer: optimizers of torch.optim race on one loss surface. */
 
-import { button, copyButton, field, h, keyOf, number, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { animate, button, copyButton, field, h, replace, select, shell, slider, still } from "../core/index.js";
 import { lossChart } from "./chart.js";
+import { brief, sample } from "./looks.js";
 import { landscape } from "./map.js";
-import { MOST, SURFACES } from "./model.js";
-import { settingsPanel, table } from "./panel.js";
+import { defaults, MOST, read, SURFACES } from "./model.js";
+import { cell, settingsPanel, table } from "./panel.js";
 import { player } from "./player.js";
-import { inView, isState, presets, session } from "./state.js";
+import SETUP from "./setup.json";
+import { inView, isState, session } from "./state.js";
 import { CSS } from "./style.js";
 import { describe, script, show } from "./words.js";
 
-const HELP =
-  "Drag the start on the map, or tab to it and use the arrow keys (with Shift, larger steps). Arrow up and down change a " +
-  "number. A dot on a path marks every tenth step, ✕ a minimum; the stronger the tint, the higher the loss. The effective rate is the length of the last step divided by that of its gradient.";
+const GLIDE = 380; // milliseconds in which ways bend from one preset to the next
 
 /** A field for one coordinate of the start. */
 function coordinate(i, now) {
@@ -38,6 +38,57 @@ function coordinate(i, now) {
   return box;
 }
 
+/** All learning rates at once, as a multiple of those that suit the surface: what is the first racer's the others share. */
+function rates(now) {
+  const multiple = ({ surface, optimizers: [name], ...own }) => (name ? own[name].lr / defaults(surface, name).lr : 1);
+  let held; // while a hand is on it: the rates that it started from
+  const slide = slider({
+    label: "rates",
+    min: -2,
+    max: 2,
+    step: 0.05,
+    value: 0,
+    format: (power) => `× ${show(Number((10 ** power).toPrecision(2)))}`,
+    title: "All learning rates, as a multiple of those that suit this surface",
+    oninput(power) {
+      const all = now.now();
+      held ??= { multiple: multiple(all), of: Object.fromEntries(all.optimizers.map((name) => [name, all[name].lr])) };
+      const lr = (name) => Math.min(10, Number(((held.of[name] * 10 ** power) / held.multiple).toPrecision(3)));
+      now.set(Object.fromEntries(all.optimizers.map((name) => [name, { ...all[name], lr: lr(name) }])));
+    },
+  });
+  slide.input.addEventListener("change", () => (held = undefined));
+  const draw = (all) => {
+    if (!held) slide.update({ value: Math.log10(multiple(all)) });
+    slide.input.disabled = !all.optimizers.length;
+  };
+  return { node: slide, draw };
+}
+
+/** Who is who, and the loss of each. */
+function legend() {
+  const node = h("div", { class: "rx-legend", "aria-hidden": "true" });
+  const draw = ({ surface, step, optimizers, ways }) => {
+    replace(node, optimizers.map((name) => {
+      const told = read(surface, ways[name], step);
+      return h("span", { class: `rx-who rx-${name}` }, sample(name), brief(name), h("b", {}, told ? cell(told.loss) : "diverged"));
+    }));
+  };
+  return { node, draw };
+}
+
+/** Ways between two, point by point; where there was none before they are what they become. */
+function between(surface, from, to, part) {
+  const mix = (a, b) => b.map((v, k) => a[k] + (v - a[k]) * part);
+  return Object.fromEntries(
+    Object.entries(to).map(([name, way]) => {
+      const before = from[name]?.points ?? [];
+      const points = way.points.map((at, i) => (before[i] ? mix(before[i], at) : at));
+      return [name, { ...way, points, losses: points.map((at) => SURFACES[surface].loss(...at)) }];
+    }),
+  );
+}
+
 /** Words for the screen reader: at once when the reader rests, once after a row of changes, never during the film. */
 function speaker(ui) {
   let timer = 0;
@@ -50,25 +101,19 @@ function speaker(ui) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Optimizer racer", finding: "One surface, one start, other rules", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "racer" });
   ui.css(CSS);
   const now = session(ui, model);
-  const link = permalink({
-    key: keyOf(el, "racer", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) now.start(presets[value]);
-      else if (isState(value)) now.start(value);
-    },
+  let leap = false; // does the picture change to another state by itself, not under a hand?
+  const leaping = (given) => {
+    leap = true;
+    now.start(given);
+  };
+  const link = ui.link({ choose: (name) => leaping(SETUP.presets[name].set), start: leaping, accepts: isState, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips((name) => {
+    film.stop();
+    leaping(SETUP.presets[name].set);
   });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      film.stop();
-      now.start(preset);
-    }),
-  );
 
   let filming = false;
   const seek = (step, playing) => {
@@ -84,59 +129,91 @@ function render({ model, el }) {
 
   const options = Object.values(SURFACES).map(({ name, label }) => ({ value: name, label }));
   const surface = select({ label: "surface", options, value: model.get("surface"), onchange: (name) => (film.stop(), now.surface(name)) });
-  const steps = number({
+  const steps = field({
     label: "steps",
-    value: null,
-    min: 1,
-    max: MOST,
-    oninput: (n) => Number.isInteger(n) && n >= 1 && n <= MOST && now.steps(n),
+    size: 5,
+    oninput(text) {
+      const n = text.trim() ? Number(text) : NaN;
+      const fits = Number.isInteger(n) && n >= 1 && n <= MOST;
+      steps.update({ error: fits ? "" : `a whole number from 1 to ${MOST}` });
+      if (fits) now.steps(n);
+    },
   });
+  steps.input.inputMode = "numeric";
+  steps.refresh = () => {
+    if (steps.getRootNode().activeElement !== steps.input) steps.update({ value: now.now().steps, error: "" });
+  };
+  steps.input.addEventListener("blur", steps.refresh);
   const start = [0, 1].map((i) => coordinate(i, now));
   const reseed = button("Other batches", () => now.set({ seed: (now.now().seed + 1) % 10000 }));
-  const note = h("p", { class: "rx-note", role: "status" });
+  const says = h("p", { class: "rx-says", role: "status" });
+  const note = h("p", { class: "rx-note" });
   const formula = h("p", { class: "rx-formula" });
-  const about = h("p", { class: "rx-about" });
+  const told = h("p", { class: "rx-about" });
   const map = landscape({ move: now.move });
   const chart = lossChart({ seek: (step) => (film.stop(), seek(step, false)) });
   const rows = table();
   const racers = settingsPanel(now);
   const say = speaker(ui);
+  const who = legend();
+  const pace = rates(now);
+  let shown; // what is drawn, also while it bends
+  let bending = { cancel() {} };
+  ui.defer(() => bending.cancel());
 
-  let queued = false;
-  let first = true;
+  /** Map, chart and legend: at once under a hand, else from where they were. */
+  function picture(all) {
+    bending.cancel();
+    const paint = (state) => {
+      shown = state;
+      for (const part of [map, chart, who]) part.draw(state);
+    };
+    const from = shown;
+    const bends = leap && from?.surface === all.surface && !still();
+    leap = false;
+    if (!bends) return paint(all);
+    bending = animate({
+      ms: GLIDE,
+      step(t) {
+        const part = 1 - (1 - t) ** 3;
+        const start = all.start.map((v, k) => from.start[k] + (v - from.start[k]) * part);
+        paint(t === 1 ? all : { ...all, start, ways: between(all.surface, from.ways, all.ways, part) });
+      },
+    });
+  }
+
+  let fresh = true;
   function drawAll() {
-    queued = false;
     const all = now.now();
     const { name, formula: text, about: said } = SURFACES[all.surface];
     surface.update({ value: name });
-    if (steps.getRootNode().activeElement !== steps.input) steps.update({ value: all.steps });
+    steps.refresh();
     start.forEach((box) => box.refresh());
     reseed.hidden = name !== "minibatch";
     replace(formula, h("span", { class: "rx-f" }, "loss "), text);
-    about.textContent = said;
-    for (const part of [map, chart, film, rows, racers]) part.draw(all);
-    const preset = now.preset();
-    Object.keys(presets).forEach((one, i) => chips[i].setAttribute("aria-pressed", String(one === preset)));
-    if (note.textContent !== (presets[preset]?.note ?? "")) note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
-    if (!filming) say(describe(all), first ? 0 : 400);
-    first = false;
+    told.textContent = said;
+    picture(all);
+    for (const part of [film, rows, racers, pace]) part.draw(all);
+    const about = ui.mark(now.preset());
+    ui.tell(note, about);
+    const first = (about || said).split(/(?<=[a-z%0-9]\.) /)[0];
+    if (says.textContent !== first) says.textContent = first;
+    if (!filming) say(describe(all), fresh ? 0 : 400);
+    fresh = false;
   }
   // Traits that change together are drawn once.
-  function queue() {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  }
-  for (const name of now.traits) ui.on(name, queue);
+  const queue = ui.follow(drawAll, now.traits);
 
-  const plot = h("div", { class: "rx-box" }, h("p", { class: "rx-title" }, "Loss above the minimum"), chart.node);
-  const top = h("div", { class: "rx-about-box" }, formula, about);
+  const plot = h("div", { class: "rx-curve" }, h("p", { class: "rx-title" }, "Loss above the minimum"), chart.node);
+  const top = h("div", { class: "rx-about-box" }, formula, told);
   ui.lay({
     stage: h("div", { class: "rx-main" }, map.node, plot),
-    bar: film.node,
-    readout: note,
+    presets: chips,
+    bar: [film.node, pace.node],
+    readout: [who.node, says],
     drawer: [
-      h("div", { class: "rx-chips" }, h("p", { class: "rx-title" }, "Start from"), toolbar("Presets", chips)),
+      note,
+      film.more,
       h("div", { class: "rx-bar" }, surface, start, steps, reseed),
       racers.node,
       rows.node,
@@ -146,8 +223,7 @@ function render({ model, el }) {
   });
   drawAll();
   const watch = new ResizeObserver(() => {
-    map.draw();
-    chart.draw();
+    if (shown) for (const part of [map, chart]) part.draw(shown);
   });
   watch.observe(map.node);
   watch.observe(chart.node);

@@ -8,6 +8,7 @@ import { show } from "./words.js";
 
 const SHADE = [60, 130, 220];
 const DOTS = 10; // steps from dot to dot
+const TICKS = 4; // numbers along a side, about
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const one = (v) => Math.round(v * 10) / 10;
 
@@ -81,7 +82,10 @@ export function landscape({ move }) {
     drawn = key;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const [left, right, bottom, top] = surface().view;
-    const ticks = (from, to) => Array.from({ length: Math.floor(to) - Math.ceil(from) + 1 }, (_, k) => Math.ceil(from) + k).filter((v) => v > from && v < to);
+    const ticks = (from, to) => {
+      const every = Math.ceil((to - from) / TICKS);
+      return Array.from({ length: Math.floor(to) - Math.ceil(from) + 1 }, (_, k) => Math.ceil(from) + k).filter((v) => v > from && v < to && v % every === 0);
+    };
     replace(
       ground,
       lines(surface(), grid, width, height).map((d) => s("path", { class: "rx-contour", d })),

@@ -1,7 +1,6 @@
 /** Loss surfaces with their exact gradients, and the optimizers of torch.optim, in float64. Nothing here draws. */
 
-import POINTS from "./points.json";
-import ABOUT from "./surfaces.json";
+import { points as POINTS, surfaces as ABOUT } from "./setup.json";
 
 export const BATCH = 2;
 export const RARE = 5;

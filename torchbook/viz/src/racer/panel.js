@@ -107,7 +107,7 @@ export function settingsPanel(now) {
 }
 
 /** As `short`, in the least room. */
-function cell(x) {
+export function cell(x) {
   if (x === null) return "–";
   const size = Math.abs(x);
   if (x === 0 || (size >= 1e-3 && size < 1e5)) return short(x);

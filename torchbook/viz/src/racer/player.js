@@ -1,4 +1,4 @@
-/** Playing the race: back, step, play or pause, speed, and the slider that scrubs. */
+/** Playing the race: play or pause and the slider that scrubs; and for the drawer single steps and the speed. */
 
 import { button, h, select, slider, still, toolbar } from "../core/index.js";
 
@@ -7,7 +7,7 @@ const SPEEDS = { slow: 8, medium: 25, fast: 80 };
 /**
  * @param {{get: () => {step: number, steps: number}, seek: (step: number, playing: boolean) => void}} options `seek` is
  *   told whether it is a picture of a film or a step at which the reader stays.
- * @returns {{node: Element, draw: (now: object) => void, stop: () => void}}
+ * @returns {{node: Element, more: Element, draw: (now: object) => void, stop: () => void}}
  */
 export function player({ get, seek }) {
   let speed = "medium";
@@ -57,12 +57,13 @@ export function player({ get, seek }) {
   const end = button("▸|", () => go(get().steps), { name: "To the end", title: "To the end" });
   const scrub = slider({ label: "step", min: 0, max: 1, value: 0, oninput: go });
   const pace = select({ label: "speed", options: Object.keys(SPEEDS), value: speed, onchange: (name) => (speed = name) });
-  const node = h("div", { class: "rx-player" }, toolbar("Play", [play, first, back, next, end]), scrub, pace);
+  const node = h("div", { class: "rx-player" }, play, scrub);
+  const more = h("div", { class: "rx-bar rx-steps" }, toolbar("Steps", [first, back, next, end]), pace);
 
   function draw({ step, steps }) {
     scrub.update({ max: steps, value: step });
     for (const one of [first, back]) one.disable(step <= 0);
     for (const one of [next, end]) one.disable(step >= steps);
   }
-  return { node, draw, stop };
+  return { node, more, draw, stop };
 }

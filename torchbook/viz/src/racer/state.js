@@ -1,9 +1,7 @@
 /** The state that the traits hold, and changes to it. Nothing here draws. */
 
 import { batches, defaults, MOST, NAMES, RACERS, run, SURFACES } from "./model.js";
-import PRESETS from "./presets.json";
-
-export const presets = PRESETS;
+import { presets as PRESETS } from "./setup.json";
 
 const within = (x, low, high) => typeof x === "number" && x >= low && x <= high;
 
@@ -107,7 +105,7 @@ export function session(ui, model) {
     },
     preset() {
       const state = traits();
-      return Object.keys(PRESETS).find((name) => text({ ...full(PRESETS[name]), step: 0 }) === text({ ...state, step: 0 }));
+      return Object.keys(PRESETS).find((name) => text({ ...full(PRESETS[name].set), step: 0 }) === text({ ...state, step: 0 }));
     },
   };
 }

@@ -6,8 +6,11 @@ export const CSS = `
 .rx{display:flex;flex-direction:column;gap:.8rem}
 .rx-sgd{--hue:var(--tb-accent)}.rx-momentum{--hue:var(--tb-warm)}.rx-nesterov{--hue:var(--tb-violet)}.rx-adam{--hue:var(--tb-good)}.rx-adamw{--hue:var(--tb-bad)}
 .tbviz .rx-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
-.rx-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.rx-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
+.tbviz .rx-says{height:2.9em;overflow:hidden;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}
+.rx-legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;min-height:1.5em;align-content:flex-start;line-height:1.5}
+.rx-who{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
+.rx-who b{color:var(--hue);min-width:4.6em;font-variant-numeric:tabular-nums}
+.rx-steps{align-items:center}
 .rx-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
 .rx-bar input{width:5.2rem}
 .rx-bar .tbviz-field{max-width:11.5rem}
@@ -16,8 +19,12 @@ export const CSS = `
 .tbviz .rx-formula{font-family:${MONO};font-size:max(12px,.88em);overflow-wrap:anywhere}
 .rx-f{color:var(--tb-muted)}
 .tbviz .rx-about{font-size:max(12px,.88em);color:var(--tb-muted)}
-.rx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.35fr) minmax(0,1fr)}}
+.rx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.6rem;align-items:start}
+.rx-curve{display:flex;flex-direction:column;gap:.2rem;min-width:0}
+@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.45fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
+@container (max-width:779px){.rx-legend{min-height:3.1em}}
+@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
+@container (max-width:345px){.rx-legend{font-size:12px}.rx-legend .rx-sample{width:24px}}
 .rx-seen-box,.rx-side{display:flex;flex-direction:column;gap:.6rem;min-width:0}
 .rx-map{position:relative;aspect-ratio:3/2;border:1px solid var(--tb-line);border-radius:8px;overflow:hidden;min-width:0}
 .rx-shade,.tbviz .rx-svg{position:absolute;inset:0;width:100%;height:100%}
@@ -37,10 +44,11 @@ export const CSS = `
 .rx-cross{stroke:var(--tb-fg);stroke-width:1.2;fill:none}
 .tbviz .rx-start:focus-visible{outline:none}
 .rx-start:focus-visible .rx-ring{stroke:var(--tb-accent);stroke-width:4}
-.rx-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
-.rx-player .tbviz-toolbar .tbviz-button:first-child{min-width:4.4rem}
-.rx-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}
-.rx-player .tbviz-field{flex-direction:row;align-items:center;gap:.4rem}
+.rx-player{display:flex;gap:.4rem .8rem;align-items:center;flex:1 1 22rem;min-width:0}
+.rx-player>.tbviz-button{min-width:4.4rem}
+.rx-player .tbviz-slider{flex:1 1 8rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}
+.tbviz-bar>.tbviz-slider{flex:1 1 13rem;grid-template-columns:auto minmax(4rem,1fr) 3.4rem}
+.rx-steps .tbviz-field{flex-direction:row;align-items:center;gap:.4rem}
 .rx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.55rem .65rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .rx-plot{height:11rem;min-width:0}
 .tbviz .rx-chart{width:100%;height:100%;max-width:none;cursor:ew-resize}
@@ -68,7 +76,7 @@ export const CSS = `
 .rx-fields{grid-column:1/-1;display:flex;flex-wrap:wrap;gap:.4rem .5rem;align-items:flex-end}
 .rx-fields .tbviz-field{flex:1 1 4rem;max-width:7.5rem}
 .rx-fields input{width:100%;font-family:${MONO};padding:.2rem .4rem}
-@container (max-width:519px){.tbviz .rx-table{font-size:max(12px,.8em);table-layout:fixed}.tbviz .rx-table :is(th,td){padding:.22rem .1rem}.rx-table th:first-child{width:26%}.tbviz .rx-table thead th{font-size:max(12px,.94em)}.rx-bar>.tbviz-field:first-child{flex:1 1 100%;max-width:none}.rx-bar>.tbviz-field:has(input){flex:1 1 4rem}.tbviz .rx-bar .tbviz-field input{width:100%}.rx-fields .tbviz-field{flex-basis:3.2rem}.rx-fields input{padding:.2rem .25rem}.rx-sample{width:30px}.rx-plot{height:9.5rem}}
+@container (max-width:519px){.tbviz .rx-table{font-size:max(12px,.8em);table-layout:fixed}.tbviz .rx-table :is(th,td){padding:.22rem .1rem}.rx-table th:first-child{width:26%}.tbviz .rx-table thead th{font-size:max(12px,.94em)}.rx-bar>.tbviz-field:first-child{flex:1 1 100%;max-width:none}.rx-bar>.tbviz-field:has(input){flex:1 1 4rem}.tbviz .rx-bar .tbviz-field input{width:100%}.rx-fields .tbviz-field{flex-basis:3.2rem}.rx-fields input{padding:.2rem .25rem}.rx-sample{width:30px}.rx-plot{height:7rem}}
 @media (forced-colors:active){.rx-path,.rx-head,.rx-far{fill:none;stroke:var(--hue);stroke-width:.6;opacity:.4}
 .rx-dots{forced-color-adjust:none}}
 `;

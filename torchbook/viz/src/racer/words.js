@@ -1,6 +1,6 @@
 /** The state in words, and as PyTorch. */
 
-import { repr } from "../floats/text.js";
+import { repr, several } from "../core/units.js";
 import { ahead, BATCH, FAR, POINTS, RACERS, RARE, read, SURFACES } from "./model.js";
 import { inView } from "./state.js";
 
@@ -10,8 +10,7 @@ export const show = (x) => repr(x).replace(/\.0$/, "").replaceAll("-", "−");
 /** At most three significant digits. */
 export const short = (x) => (x !== 0 && Math.abs(x) < 1e-9 ? "below 1e−09" : show(Number(x.toPrecision(3))));
 
-const list = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
-export const labels = (names) => list(names.map((name) => RACERS[name].label));
+export const labels = (names) => several(names.map((name) => RACERS[name].label));
 
 /** The settings, those that are torch's defaults left out. */
 export function settingsOf(name, { lr, momentum, betas, weight_decay }) {

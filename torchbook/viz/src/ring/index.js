@@ -1,13 +1,12 @@
 /** RingAllReduce: how ranks in a ring sum their vectors, step by step. */
 
-import { button, copyButton, h, keyOf, permalink, replace, shell, slider, still, toolbar } from "../core/index.js";
-import { amount, duration, plain } from "../scaling/text.js";
-import { costs, factor, FIELDS, isState, NAMES, numbers, perLink, presetOf, PRESETS, problem, REDUCE, ringSteps, START } from "./model.js";
+import { button, copyButton, h, player, replace, shell, slider, toolbar } from "../core/index.js";
+import { amount, duration, plain } from "../core/units.js";
+import { CONTRACT, costs, factor, FIELDS, NAMES, numbers, perLink, problem, REDUCE, ringSteps } from "./model.js";
 import { ring, table } from "./picture.js";
 import { CSS } from "./style.js";
 import { between, describe, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. Small text in a cell says whose numbers are summed there: 3+0 is ranks 3 and 0, 3…1 is 3, 0 and 1 around the ring.";
 const SAY = { size_mb: (x) => amount(x * 1e6), bandwidth_gbs: (x) => `${amount(x * 1e9)}/s`, latency_us: (x) => duration(x * 1e-6) };
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 
@@ -35,9 +34,9 @@ function control(name, model, put) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Ring all-reduce", finding: "In a ring, a worker sends less than twice its data", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "ring", reset: { values: [], step: 0 }, changing: () => steps.stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const vectors = () => {
     const { ranks, elements, seed } = setting();
     const given = model.get("values");
@@ -45,83 +44,45 @@ function render({ model, el }) {
   };
   const last = () => 2 * (model.get("ranks") - 1);
   const stepNow = () => Math.min(model.get("step"), last());
-  let timer = 0;
-  const playing = () => timer !== 0;
-  const stop = () => {
-    clearInterval(timer);
-    timer = 0;
-    play.textContent = "Play";
-  };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const change = (changes) => put("ranks" in changes || "elements" in changes || "seed" in changes ? { values: [], step: 0, ...changes } : changes);
   const seek = (step) => put({ step: Math.max(0, Math.min(last(), step)) });
-  const start = (given) => put({ ...START, values: [], step: 0, ...given });
-  const link = permalink({
-    key: keyOf(el, "ring", model.get("link")),
-    el,
-    get: () => ({ ...setting(), step: stepNow(), ...(model.get("values")?.length ? { values: model.get("values") } : {}) }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), step: stepNow(), ...(model.get("values")?.length ? { values: model.get("values") } : {}) }) });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(NAMES.filter((name) => name !== "seed").map((name) => [name, control(name, model, change)]));
   const other = button("Other numbers", () => change({ seed: problem("seed", model.get("seed") + 1) ? 0 : model.get("seed") + 1 }));
   const note = h("p", { class: "ri-note", role: "status" });
-  const view = ring();
+  const view = ring({ seek });
   const grid = table();
-  const main = h("div", { class: "ri-main" }, view.node, grid.node);
+  const main = h("div", { class: "ri-main" }, view.node);
   const links = h("div", { class: "ri-box" });
   const times = h("div", { class: "ri-box" });
   ui.defer(view.stop);
 
-  // While it plays, nothing is saved or said; both are done where it ends.
-  const rest = () => {
-    stop();
-    model.save_changes();
-    queue();
-  };
-  const play = button(
-    "Play",
-    () => {
-      if (playing()) return rest();
-      if (stepNow() >= last()) model.set("step", 0);
-      timer = setInterval(() => {
-        const at = stepNow() + 1;
-        model.set("step", at);
-        if (at >= last()) rest();
-      }, still() ? 1800 : 1100);
-      play.textContent = "Pause";
-    },
-    { kind: "primary" },
-  );
-  ui.defer(() => clearInterval(timer));
   const half = () => model.get("ranks") - 1;
-  const moves = [
-    button("|◂", () => seek(stepNow() > half() ? half() : 0), { name: "Phase before", title: "Phase before" }),
-    button("◂", () => seek(stepNow() - 1), { name: "One step back", title: "One step back" }),
-    button("▸", () => seek(stepNow() + 1), { name: "One step on", title: "One step on" }),
-    button("▸|", () => seek(stepNow() < half() ? half() : last()), { name: "Next phase", title: "Next phase" }),
+  const steps = player({
+    at: stepNow,
+    last,
+    seek,
+    show: (step) => model.set("step", step),
+    rest: () => {
+      model.save_changes();
+      queue();
+    },
+    ms: 1100,
+    from: 0,
+  });
+  ui.defer(steps.cleanup);
+  const phases = [
+    button("Phase before", () => seek(stepNow() > half() ? half() : 0)),
+    button("Next phase", () => seek(stepNow() < half() ? half() : last())),
   ];
-  const scrub = slider({ label: "step", min: 0, max: 1, value: 0, format: (x) => `${x} of ${last()}`, oninput: seek });
-  const player = h("div", { class: "ri-player" }, toolbar("Steps", [play, ...moves]), scrub);
   const head = h("p", { class: "ri-head" });
 
-  function counted(now, steps, step) {
+  function counted(now, walk, step) {
     const { ranks, elements } = now;
     const each = (now.size_mb * 1e6) / elements;
-    const soFar = perLink(steps.slice(0, step + 1).flatMap((one) => one.messages), ranks);
-    const all = perLink(steps.flatMap((one) => one.messages), ranks);
+    const soFar = perLink(walk.slice(0, step + 1).flatMap((one) => one.messages), ranks);
+    const all = perLink(walk.flatMap((one) => one.messages), ranks);
     const total = sum(all);
     replace(
       links,
@@ -149,56 +110,44 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
   let first = true;
   let before = 0;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const step = stepNow();
-    const steps = ringSteps(vectors());
+    const walk = ringSteps(vectors());
     Object.values(inputs).forEach((one) => one.refresh());
-    const preset = model.get("values")?.length ? undefined : presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
-    scrub.update({ max: last(), value: step });
-    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step >= last()));
-    const at = steps[step];
-    head.textContent = step === 0 ? "Start: each rank holds its own numbers" : at.phase === REDUCE ? `Reduce-scatter, step ${step} of ${half()}: send one chunk, add what comes` : `All-gather, step ${step - half()} of ${half()}: send one chunk, store what comes`;
-    main.classList.toggle("narrow", now.ranks <= 6 && now.elements <= 24);
-    view.draw(steps, step, !first && step === before + 1);
-    grid.draw(steps, step);
-    counted(now, steps, step);
+    ui.tell(note, ui.mark(model.get("values")?.length ? undefined : CONTRACT.presetOf(now)));
+    steps.refresh();
+    phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
+    head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what comes to your own." : "All-gather: keep what comes; it is finished.";
+    view.draw(walk, step, !first && step === before + 1, Math.max(300, main.clientWidth - 1));
+    grid.draw(walk, step);
+    counted(now, walk, step);
     timed(now);
     before = step;
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, vectors(), step));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
+    ui.soon(() => describe(now, vectors(), step), { quiet: steps.playing() });
     first = false;
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...NAMES, "values", "step"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "values", "step"]);
 
   ui.lay({
     stage: main,
-    bar: player,
+    presets: chips,
+    bar: steps,
     readout: head,
     drawer: [
       note,
-      h("div", { class: "ri-chips" }, h("p", { class: "ri-title" }, "Start from"), toolbar("Presets", chips)),
+      grid.node,
       h("div", { class: "ri-sliders" }, Object.values(inputs)),
-      h("div", { class: "ri-bar" }, other, copyButton("Copy as PyTorch", () => script(vectors())), link),
+      h("div", { class: "ri-bar" }, toolbar("Phases", phases), other, copyButton("Copy as PyTorch", () => script(vectors())), link),
       h("div", { class: "ri-pair" }, links, times),
     ],
   });
   draw();
+  const watch = new ResizeObserver(queue);
+  watch.observe(main);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 

@@ -3,11 +3,11 @@
  * compare.
  */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, presets: PRESETS } = SETUP;
+export const { fields: FIELDS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
-export const START = Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value]));
 export const [REDUCE, GATHER] = ["reduce-scatter", "all-gather"];
 
 const range = (n) => Array.from({ length: n }, (_, i) => i);
@@ -127,24 +127,11 @@ export function costs(setting) {
   );
 }
 
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
-
 const isVectors = (values, ranks, elements) => Array.isArray(values) && (values.length === 0 || (values.length === ranks && values.every((one) => Array.isArray(one) && one.length === elements && one.every(Number.isSafeInteger))));
 
-/** Is this, from a link, a state that can be shown? Missing numbers come from the first preset. */
-export function isState(given) {
-  if (!given || typeof given !== "object" || Array.isArray(given)) return false;
-  const { ranks, elements } = { ...START, ...given };
-  return Object.entries(given).every(([name, value]) => (name === "values" ? isVectors(value, ranks, elements) : name === "step" ? Number.isInteger(value) && value >= 0 && value <= 2 * (ranks - 1) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-}
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return NAMES.every((key) => wanted[key] === setting[key]);
-  });
+const also = {
+  values: (value, { ranks, elements }) => isVectors(value, ranks, elements),
+  step: (value, { ranks }) => Number.isInteger(value) && value >= 0 && value <= 2 * (ranks - 1),
+};
+export const CONTRACT = contractOf(SETUP, { also });
+export const { start: START, problem, isSetting: isState, presetOf } = CONTRACT;

@@ -1,54 +1,131 @@
-/** The ring with the message on each link, and the table of ranks and chunks. */
+/** The ring: each rank a disc of slices, one a chunk, which fill as sums come in; and the table of its numbers. */
 
-import { animate, h, replace, s } from "../core/index.js";
-import { chunkEnds, GATHER } from "./model.js";
+import { animate, h, pressed, replace, s } from "../core/index.js";
+import { chunkEnds, perLink } from "./model.js";
 import { who } from "./words.js";
 
+const HAND = 22; // half of what a finger needs
 const one = (v) => Math.round(v * 10) / 10;
 
-/** @returns {{node: Element, draw: (steps: object[], step: number, moving: boolean) => void, stop: () => void}} */
-export function ring() {
+/** A slice of a disc around 0, between two shares of the turn. */
+function slice(from, to, radius) {
+  if (to - from > 0.999) return `M0 ${-radius}a${radius} ${radius} 0 1 1 -.01 0z`;
+  const at = (share) => [Math.sin(2 * Math.PI * share), -Math.cos(2 * Math.PI * share)].map((v) => one(v * radius)).join(" ");
+  return `M0 0L${at(from)}A${radius} ${radius} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(to)}Z`;
+}
+
+/**
+ * @param {{seek: (step: number) => void}} options a slice that is dragged to the next rank takes the steps on its way.
+ * @returns {{node: Element, draw: (steps: object[], step: number, moving: boolean, width: number) => void, stop: () => void}}
+ */
+export function ring({ seek }) {
   const svg = s("svg", { class: "ri-svg", role: "img" });
   let run = { cancel() {} };
+  let [shown, nodes, waiting] = ["", [], s("g")];
+  let place = { angleAt: () => 0, turn: 1 };
+  let now = 0; // the step that is drawn
+  let held = null; // where a drag began: [step, angle]
 
-  function draw(steps, step, moving) {
-    run.cancel();
-    const now = steps[step];
-    const ranks = now.vectors.length;
-    const size = 290;
-    const [mid, radius, dot] = [size / 2, size / 2 - 22, ranks > 10 ? 14 : 17];
-    const angle = (r) => (2 * Math.PI * r) / ranks - Math.PI / 2;
-    const point = (r, at = radius) => [one(mid + at * Math.cos(angle(r))), one(mid + at * Math.sin(angle(r)))];
-    const away = (dot + 4) / radius / ((2 * Math.PI) / ranks); // share of the arc that a node covers
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${size} ${size}`, width: size, height: size })) svg.setAttribute(name, value);
-    svg.setAttribute("aria-label", `Ring of ${ranks} ranks; the words below say which chunk is on each link`);
-    const on = step ? " on" : "";
-    const arcs = now.vectors.map((_, r) => {
-      const [[x, y], [u, v]] = [point(r + away), point(r + 1 - away)];
-      const tilt = ((angle(r + 1 - away) + Math.PI / 2) * 180) / Math.PI;
-      return [s("path", { d: `M${x} ${y}A${radius} ${radius} 0 0 1 ${u} ${v}`, class: `ri-arc${on}` }), s("path", { d: "M-6 -4.5L3 0L-6 4.5Z", transform: `translate(${u} ${v}) rotate(${one(tilt)})`, class: `ri-tip${on}` })];
+  /** Everything that stays while the steps go by. */
+  function build(vectors, width) {
+    const ranks = vectors.length;
+    const high = width < 520 ? 330 : 380;
+    const ends = chunkEnds(vectors[0].length, ranks).map((end, _, all) => end / all.at(-1));
+    const radius = Math.min(high / 7, width < 520 ? 44 : 56, (0.75 * Math.PI * Math.min(width / 2, high / 2)) / ranks);
+    const [mid, tall] = [width / 2, high / 2];
+    const [wide, rise] = [Math.min(mid - radius - 6, 2 * tall), tall - radius - 6];
+    const angle = (rank) => (2 * Math.PI * rank) / ranks - Math.PI / 2;
+    const point = (rank) => [mid + wide * Math.cos(angle(rank)), tall + rise * Math.sin(angle(rank))];
+    /** How far along the way to the next rank a disc's edge is. */
+    const rim = (rank, way) => {
+      const [x, y] = point(rank);
+      let t = 0;
+      while (t < 0.49 && Math.hypot(point(rank + way * t)[0] - x, point(rank + way * t)[1] - y) < radius + 4) t += 0.01;
+      return t;
+    };
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high}`, width, height: high })) svg.setAttribute(name, value);
+    const arcs = vectors.map((_, r) => {
+      const [begin, end] = [r + rim(r, 1), r + 1 - rim(r + 1, -1)];
+      const [[x, y], [u, v], [p, q]] = [point(begin), point(end), point(end - 0.02)];
+      const tilt = (Math.atan2(v - q, u - p) * 180) / Math.PI;
+      return [s("path", { d: `M${one(x)} ${one(y)}A${one(wide)} ${one(rise)} 0 0 1 ${one(u)} ${one(v)}`, class: "ri-arc" }), s("path", { d: "M-7 -5L2 0L-7 5Z", transform: `translate(${one(u)} ${one(v)}) rotate(${one(tilt)})`, class: "ri-tip" })];
     });
-    const parcels = now.messages.map(({ source, chunk }) => {
-      const label = ranks > 8 ? String(chunk) : `chunk ${chunk}`;
-      const wide = ranks > 8 ? 20 : 54;
-      const g = s("g", { class: `ri-parcel${now.phase === GATHER ? " gather" : ""}` }, s("rect", { x: -wide / 2, y: -8.5, width: wide, height: 17, rx: 4 }), s("text", { y: 0.5 }, label));
-      g.put = (t) => g.setAttribute("transform", `translate(${point(source + away + t * (1 - 2 * away), ranks > 8 ? radius - 24 : radius - (ranks > 4 ? 22 : 0)).join(" ")})`);
-      g.put(0.5);
+    nodes = vectors.map((_, rank) => {
+      const [x, y] = point(rank);
+      const slices = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-slice" }));
+      const rays = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-ray" }));
+      return { slices, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
+    });
+    const [big, small] = [s("text", { x: mid, y: tall - 10, class: "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
+    waiting = s("g");
+    replace(svg, arcs, nodes.map((one) => one.disc), big, small, waiting, nodes.map((one) => one.hub));
+    place = { point, ends, radius, big, small, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
+  }
+
+  /** The slices that the messages carry, at the discs that send them; `put` moves one on its way, from 0 to 1. */
+  function parcels(messages, done) {
+    const { point, ends, radius } = place;
+    return messages.map(({ source, chunk }) => {
+      const centre = Math.PI * (ends[chunk] + ends[chunk + 1]);
+      const [x, y] = [0.62 * radius * Math.sin(centre), -0.62 * radius * Math.cos(centre)];
+      const g = s("g", { class: `ri-parcel${done(source, chunk) ? " all" : ""}` }, s("circle", { cx: one(x), cy: one(y), r: HAND, class: "ri-hand" }), s("path", { d: slice(ends[chunk], ends[chunk + 1], radius + 3) }));
+      g.put = (t) => g.setAttribute("transform", `translate(${point(source + t).map(one).join(" ")})`);
+      g.put(0);
       return g;
     });
-    replace(
-      svg,
-      arcs,
-      now.vectors.map((_, r) => {
-        const [x, y] = point(r);
-        return [s("circle", { cx: x, cy: y, r: dot, class: "ri-node" }), s("text", { x, y }, r)];
-      }),
-      parcels,
-      s("text", { x: mid, y: mid - 9, class: "ri-mid" }, step ? now.phase : "start"),
-      s("text", { x: mid, y: mid + 9, class: "ri-mid" }, step ? `step ${step} of ${steps.length - 1}` : `${steps.length - 1} steps ahead`),
-    );
-    if (moving) run = animate({ ms: 420, step: (t) => parcels.forEach((g) => g.put(0.5 * t)) });
   }
+
+  function draw(steps, step, moving, width) {
+    run.cancel();
+    const state = steps[step];
+    const { vectors } = state;
+    const ranks = vectors.length;
+    const made = `${width} ${ranks} ${vectors[0].length}`;
+    if (made !== shown) build(vectors, width);
+    shown = made;
+    now = step;
+    svg.setAttribute("aria-label", `Ring of ${ranks} ranks; the words below say what each has sent and holds`);
+    const full = ({ parts }) => (rank, chunk) => parts[rank][chunk].length === ranks;
+    const fill = ({ parts }) =>
+      nodes.forEach(({ slices }, rank) =>
+        slices.forEach((el, chunk) => {
+          const held = parts[rank][chunk].length;
+          el.setAttribute("class", `ri-slice${held === ranks ? " all" : held > 1 ? " some" : ""}`);
+          el.style.transform = `scale(${Math.sqrt(held / ranks).toFixed(3)})`;
+        }),
+      );
+    const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
+    place.big.textContent = `${(Math.max(...sent) / vectors[0].length).toFixed(2).replace(/0$/, "")} ×`;
+    place.small.textContent = "its data, sent";
+    const rest = () => {
+      fill(state);
+      const next = steps[step + 1];
+      replace(waiting, next && parcels(next.messages, full(state)));
+    };
+    if (!moving) return rest();
+    const on = parcels(state.messages, full(steps[step - 1]));
+    replace(waiting, on);
+    run = animate({ ms: 420, step: (t) => on.forEach((g) => g.put(t * t * (3 - 2 * t))), done: rest });
+  }
+
+  // A slice is turned around the ring, a step for each rank that it reaches; pressed only, it goes to the next one.
+  pressed(
+    svg,
+    (x, y, start) => {
+      const angle = place.angleAt(x, y);
+      if (start) held = { from: now, angle, moved: false };
+      const turned = Math.atan2(Math.sin(angle - held.angle), Math.cos(angle - held.angle));
+      const way = Math.trunc(turned / (0.6 * place.turn));
+      if (!way) return;
+      held = { from: held.from + way, angle: held.angle + way * place.turn, moved: true };
+      seek(held.from);
+    },
+    ".ri-parcel",
+  );
+  svg.addEventListener("pointerup", () => {
+    if (held && !held.moved) seek(now + 1);
+    held = null;
+  });
   return { node: svg, draw, stop: () => run.cancel() };
 }
 

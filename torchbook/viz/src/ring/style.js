@@ -6,32 +6,36 @@ export const CSS = `
 .ri{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 .tbviz .ri-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .ri-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
-.ri-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.ri-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .ri-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .ri-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .ri-sliders .tbviz-slider{grid-template-columns:8.6rem minmax(3rem,1fr) 5rem}
 .ri-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .ri-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
-.ri-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
-.ri-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 4.6rem}
-.ri-player output{white-space:nowrap}
 .ri-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
-.tbviz .ri-head{font-weight:600}
-.ri-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:720px){.ri-main.narrow{grid-template-columns:minmax(0,290px) minmax(0,1fr)}.ri-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)!important}}
+.tbviz .ri-head{min-height:1.45em}
+@container (min-width:720px){.ri-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)!important}}
 .ri-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-.tbviz .ri-svg{display:block;max-width:100%;height:auto;margin:0 auto}
-.ri-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);text-anchor:middle;dominant-baseline:central}
+.tbviz .ri-svg{display:block;max-width:none;overflow:visible;user-select:none}
+.ri-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg);text-anchor:middle;dominant-baseline:central;pointer-events:none}
 .ri-node{fill:var(--tb-fill);stroke:var(--tb-edge);stroke-width:1.2}
-.ri-arc{fill:none;stroke:var(--tb-line);stroke-width:1.6}
-.ri-arc.on{stroke:var(--tb-accent);stroke-width:2}
-.ri-tip{fill:var(--tb-line)}
-.ri-tip.on{fill:var(--tb-accent)}
-.ri-parcel rect{fill:var(--tb-bg);stroke:var(--tb-accent);stroke-width:1.4}
-.ri-parcel.gather rect{stroke-dasharray:3 2}
-.ri-svg .ri-parcel text{font-size:12px;font-weight:650}
-.ri-svg .ri-mid{font-size:12.5px;fill:var(--tb-muted)}
+.ri-slice{fill:var(--tb-accent);fill-opacity:.45}
+.ri-slice.some{fill-opacity:.75}
+.ri-slice.all{fill:var(--tb-good);fill-opacity:.85}
+.ri-ray{fill:none;stroke:var(--tb-bg);stroke-width:1.2}
+.ri-over{pointer-events:none}
+.ri-hub{fill:var(--tb-bg);stroke:var(--tb-edge)}
+.ri-svg .ri-rank{font-weight:650}
+.ri-arc{fill:none;stroke:var(--tb-edge);stroke-width:1.4}
+.ri-tip{fill:var(--tb-edge)}
+.ri-parcel{cursor:grab;touch-action:none}
+.ri-hand{fill:transparent}
+.ri-parcel path{fill:var(--tb-accent);stroke:var(--tb-fg);stroke-width:2.4;stroke-linejoin:round}
+.ri-parcel.all path{fill:var(--tb-good)}
+.ri-parcel:hover path{stroke-width:3.6}
+.ri-svg .ri-big{font-size:26px;font-weight:700;fill:var(--tb-accent)}
+.ri-svg .ri-mid{fill:var(--tb-muted)}
+@media (prefers-reduced-motion:no-preference){.ri-slice{transition:transform .35s}}
+@media (forced-colors:active){.ri-slice{fill:Highlight}.ri-slice.all{fill:LinkText}}
 .ri-scroll{overflow-x:auto;max-width:100%;min-width:0;padding-bottom:2px}
 .tbviz .ri-grid{border-collapse:separate;border-spacing:3px;margin:0;width:100%;font-size:max(12px,.9em);font-variant-numeric:tabular-nums;display:table;background:none;color:var(--tb-fg)}
 .tbviz .ri-grid tr{background:none;border:0}

@@ -1,17 +1,15 @@
 /** The ring in words, and the same by hand in PyTorch. */
 
-import { amount, duration, plain } from "../scaling/text.js";
+import { amount, duration, plain, plural, several } from "../core/units.js";
 import { chunkSizes, costs, factor, perLink, REDUCE, ringMessages, ringSteps } from "./model.js";
 
-const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);
-const s = (n) => (n === 1 ? "" : "s");
 const sum = (all) => all.reduce((a, b) => a + b, 0);
 
 function chunksIn(elements, ranks) {
   const sizes = chunkSizes(elements, ranks);
   if (sizes[0] === sizes.at(-1)) return `${ranks} chunks of ${sizes[0]}`;
   const most = elements % ranks;
-  return `${most} chunk${s(most)} of ${sizes[0]} and ${ranks - most} of ${sizes.at(-1)}`;
+  return `${most} chunk${plural(most)} of ${sizes[0]} and ${ranks - most} of ${sizes.at(-1)}`;
 }
 
 /** What happened in the last step. */
@@ -38,7 +36,7 @@ export function describe(setting, vectors, step) {
   const all = sum(perLink(ringMessages(vectors), ranks));
   const { ring, gather, tree } = costs(setting);
   return (
-    `Ring all-reduce, ${ranks} ranks, ${elements} element${s(elements)} each in ${chunksIn(elements, ranks)}. ${told(steps, at)} ` +
+    `Ring all-reduce, ${ranks} ranks, ${elements} element${plural(elements)} each in ${chunksIn(elements, ranks)}. ${told(steps, at)} ` +
     `Each link has carried ${between(soFar)} elements so far; at the end all links together ${all}, on average ${plain(all / ranks)} each, ` +
     `${plain(all / ranks / elements)} times a vector: 2(K−1)/K = ${plain(factor(ranks))}. For ${amount(setting.size_mb * 1e6)} at ` +
     `${amount(setting.bandwidth_gbs * 1e9)} a second and ${duration(setting.latency_us * 1e-6)} a message the ring takes ${duration(ring.seconds)}, ` +

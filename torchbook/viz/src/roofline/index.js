@@ -1,20 +1,19 @@
 /** Roofline: an op's bytes and FLOPs against the ceilings of devices, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "../scaling/form.js";
-import { CSS as CALCULATOR } from "../scaling/style.js";
-import { significant } from "../scaling/text.js";
-import { advice, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, PRESETS, problem, results, settingOf } from "./model.js";
+import { numberField, table } from "../core/form.js";
+import { copyButton, h, replace, select, shell } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { prefixed, significant } from "../core/units.js";
+import { advice, CONTRACT, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, problem, results, settingOf, sizeAt, slideOf } from "./model.js";
 import { plot } from "./picture.js";
 import { CSS } from "./style.js";
-import { describe, operations, place, rows, script } from "./words.js";
+import { describe, place, rows, script } from "./words.js";
 
-const HELP = "Change a size: arrow up doubles it, arrow down halves it; 4k and 64M are read too. Each kernel reads each input once and writes each output once; a real kernel takes longer, unless its data already lie in a cache.";
 const PARTS = ["op", "sizes", "dtype", "fused", "device", "machine"];
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Roofline", finding: "An operation waits for memory or for arithmetic", invitation: "Start from an operation.", describe: HELP });
-  ui.css(CALCULATOR);
+  const ui = shell({ model, el, contract: CONTRACT, kind: "roofline" });
+  ui.css(SHEET);
   ui.css(CSS);
   const setting = () => Object.fromEntries(PARTS.map((name) => [name, model.get(name)]));
   const points = () => model.get("points") ?? [];
@@ -22,26 +21,18 @@ function render({ model, el }) {
     ui.set(given);
     refresh(true);
   };
+  const choose = (name) => start(settingOf(name));
   const mine = () => {
     const { op, sizes, dtype, fused, device } = setting();
     return { op, sizes, dtype, fused, device };
   };
-  const link = permalink({
-    key: keyOf(el, "roofline", model.get("link")),
-    el,
+  const link = ui.link({
+    choose,
+    start,
+    accepts: (value) => isSetting(value, model.get("machine")),
     get: () => (model.get("device") === "h100" && presetOf(setting())) || mine(),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
-      } else if (isSetting(value, model.get("machine"))) start(value);
-    },
   });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(settingOf(name));
-    }),
-  );
+  const chips = ui.chips(choose);
   const which = select({
     label: "op",
     options: Object.entries(OPS).map(([value, { label }]) => ({ value, label })),
@@ -59,6 +50,13 @@ function render({ model, el }) {
     value: "true",
     onchange: (value) => ui.set({ fused: value === "true" }),
   });
+  const FEW = ["extra", "kernel", "stride", "ops"]; // sizes that are counted one by one; others double
+  /** The value after this one, within the field's range. */
+  const next = (name, value, way, far) => {
+    const { low, high } = OPS[model.get("op")].fields[name];
+    return Math.min(high, Math.max(low, far || FEW.includes(name) ? value + way : way > 0 ? value * 2 || 1 : Math.floor(value / 2)));
+  };
+  const resize = (name, value) => ui.set({ sizes: { ...model.get("sizes"), [name]: value } });
   let inputs = {};
   let shownOp = "";
   const sizes = h("div", { class: "sc-fields" });
@@ -68,14 +66,14 @@ function render({ model, el }) {
     if (op !== shownOp) {
       shownOp = op;
       inputs = Object.fromEntries(
-        Object.entries(OPS[op].fields).map(([name, { label, low, high }]) => [
+        Object.entries(OPS[op].fields).map(([name, { label }]) => [
           name,
           numberField({
             label,
             get: () => model.get("sizes")[name],
-            put: (value) => ui.set({ sizes: { ...model.get("sizes"), [name]: value } }),
+            put: (value) => resize(name, value),
             problem: (value) => problem(op, name, value),
-            next: (value, way, far) => Math.min(high, Math.max(low, far || name === "extra" || name === "kernel" || name === "stride" || name === "ops" ? value + way : way > 0 ? value * 2 || 1 : Math.floor(value / 2))),
+            next: (value, way, far) => next(name, value, way, far),
           }),
         ]),
       );
@@ -86,8 +84,16 @@ function render({ model, el }) {
   const note = h("p", { class: "sc-note", role: "status" });
   const head = h("p", { class: "sc-head" });
   const told = h("p", { class: "sc-small" });
-  const picture = plot((device) => ui.set({ device }));
-  const spot = h("div", { class: "sc-box" }, head, told, picture.node);
+  const picture = plot({
+    device: (device) => ui.set({ device }),
+    slide: (intensity) => resize(slideOf(setting()), sizeAt(setting(), intensity)),
+    step: (way) => {
+      const name = slideOf(setting());
+      resize(name, next(name, model.get("sizes")[name], way, false));
+    },
+  });
+  ui.defer(picture.stop);
+  const spot = picture.node;
   const answers = table();
   const measured = h("ul", { class: "rl-list" });
   const measuredBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Measured"), measured);
@@ -99,10 +105,7 @@ function render({ model, el }) {
     h("p", { class: "sc-small" }, "Data sheets often print twice these figures, “with sparsity”. Below fp32, fp16 counts as bf16. Peaks are those of the highest clock; a long matmul reaches some 70 to 80 % of them, a copy some 90 % of the bandwidth."),
   );
 
-  let queued = false;
-  let width = 0;
   function draw() {
-    queued = false;
     const now = setting();
     const complete = Object.keys(OPS[now.op].fields).every((name) => name in now.sizes) && (now.device !== MACHINE || isMachine(now.machine));
     if (!complete) return;
@@ -111,50 +114,37 @@ function render({ model, el }) {
     dtype.update({ value: now.dtype });
     fused.update({ value: String(now.fused) });
     fused.hidden = !OPS[now.op].fusable;
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(presetOf(now)));
     const of = costOf(now);
     const one = results(now)[now.device];
     const { label } = devicesOf(now)[now.device];
-    replace(head, h("b", {}, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${operations(one.attainable)}/s` : `: ${label} has no figure for ${now.dtype}`);
+    replace(head, h("b", { class: "rl-dose" }, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound, at most ${prefixed(one.attainable, "FLOP")}/s` : `: ${label} has no figure for ${now.dtype}`);
     told.textContent = advice(now);
-    picture.draw(now, points(), Math.max(250, Math.floor(spot.clientWidth - 24) || 560));
+    picture.draw(now, points(), Math.max(250, spot.clientWidth - 1));
     measuredBox.hidden = !points().length;
     replace(measured, points().map((each) => h("li", {}, `${place(each, now.machine)}.`)));
     answers.draw(rows(now));
     ui.say(describe(now, points()));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...PARTS, "points"]) ui.on(name, queue);
+  ui.follow(draw, [...PARTS, "points"]);
 
   refresh(true);
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: note,
+    readout: h("div", { class: "rl-told" }, head, told),
     drawer: [
-    h("div", { class: "sc-fields" }, which, dtype, fused),
-    sizes,
-    h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
+      h("div", { class: "sc-fields" }, which, dtype, fused),
+      sizes,
+      note,
+      h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
       measuredBox,
       h("div", { class: "sc-box" }, answers.node),
       sources,
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

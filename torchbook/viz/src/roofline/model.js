@@ -3,7 +3,8 @@
  * compare.
  */
 
-import { amount, duration, significant } from "../scaling/text.js";
+import { amount, duration, significant } from "../core/units.js";
+import { contractOf, wrong } from "../core/contract.js";
 import SETUP from "./setup.json";
 
 export const { devices: DEVICES, dtypes: DTYPES, ops: OPS, presets: PRESETS } = SETUP;
@@ -113,26 +114,47 @@ export function span(setting, points) {
 export const defaultSizes = (op) => Object.fromEntries(Object.entries(OPS[op].fields).map(([name, { value }]) => [name, value]));
 
 /** What is wrong with a value for this size; empty when nothing is. */
-export function problem(op, name, value) {
-  const { low, high } = OPS[op].fields[name];
-  return Number.isInteger(value) && value >= low && value <= high ? "" : `a whole number from ${low} to ${high}`;
-}
+export const problem = (op, name, value) => wrong(OPS[op].fields[name], value);
 
-export const START = { op: "matmul", sizes: defaultSizes("matmul"), dtype: "bf16", fused: true };
+export const CONTRACT = contractOf(SETUP);
+export const START = { ...CONTRACT.start, sizes: defaultSizes(CONTRACT.start.op) };
 
 export function settingOf(preset) {
-  const { op, sizes, dtype, fused } = { ...START, ...PRESETS[preset] };
-  return { op, sizes: { ...defaultSizes(op), ...(PRESETS[preset].sizes ? sizes : {}) }, dtype, fused };
+  const { op, sizes, dtype, fused } = { ...START, ...PRESETS[preset].set };
+  return { op, sizes: { ...defaultSizes(op), ...(PRESETS[preset].set.sizes ? sizes : {}) }, dtype, fused };
 }
 
 const same = (a, b) => Object.keys(a).every((name) => (typeof a[name] === "object" ? same(a[name], b[name]) : a[name] === b[name]));
 export const presetOf = (setting) => Object.keys(PRESETS).find((name) => same(settingOf(name), setting));
 
+const SLIDES = { matmul: "m", decode: "batch", pointwise: "ops", attention: "queries", conv2d: "channels_out" };
+
+/** The size that moves the op to another intensity; undefined where none does. */
+export function slideOf(setting) {
+  const name = SLIDES[setting.op];
+  if (!name) return undefined;
+  const { low, high } = OPS[setting.op].fields[name];
+  const [least, most] = [low, high].map((value) => costOf({ ...setting, sizes: { ...setting.sizes, [name]: value } }).intensity);
+  return most > 1.05 * least ? name : undefined;
+}
+
+/** The value of that size with which the op comes nearest to an intensity, from below; intensity grows with it. */
+export function sizeAt(setting, intensity) {
+  const name = slideOf(setting);
+  let { low, high } = OPS[setting.op].fields[name];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (costOf({ ...setting, sizes: { ...setting.sizes, [name]: middle } }).intensity <= intensity) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** Is this, from a link, a setting that can be shown? */
-export function isSetting(given, machine) {
-  if (!given || typeof given !== "object" || !Object.hasOwn(OPS, given.op) || !Object.hasOwn(DTYPES, given.dtype) || typeof given.fused !== "boolean") return false;
+export function isSetting(value, machine) {
+  const { sizes, device, ...given } = value ?? {};
+  if (!CONTRACT.isSetting(given) || !CONTRACT.names.every((name) => name in given)) return false;
   const fields = OPS[given.op].fields;
-  const sized = given.sizes && typeof given.sizes === "object" && Object.keys(fields).length === Object.keys(given.sizes).length && Object.entries(given.sizes).every(([name, value]) => Object.hasOwn(fields, name) && !problem(given.op, name, value));
-  const known = given.device === undefined || Object.hasOwn(DEVICES, given.device) || (given.device === MACHINE && isMachine(machine));
-  return Boolean(sized && known && Object.keys(given).every((name) => ["op", "sizes", "dtype", "fused", "device"].includes(name)));
+  const sized = sizes && typeof sizes === "object" && Object.keys(fields).length === Object.keys(sizes).length && Object.entries(sizes).every(([name, value]) => Object.hasOwn(fields, name) && !problem(given.op, name, value));
+  return Boolean(sized) && (device === undefined || Object.hasOwn(DEVICES, device) || (device === MACHINE && isMachine(machine)));
 }

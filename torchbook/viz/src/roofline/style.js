@@ -10,9 +10,18 @@ export const CSS = `
 .rl-way{stroke:var(--tb-warm);stroke-width:1.6;fill:none}
 .rl-point{stroke:var(--tb-violet);stroke-width:2.4;fill:none}
 .sc-svg .rl-halo{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
-.tbviz .rl-key{list-style:none;margin:.4rem 0 0;padding:0;display:flex;flex-wrap:wrap;gap:.35rem}
-.tbviz .rl-key li{margin:0}
-.rl-pick{display:inline-flex;align-items:center;gap:.4rem}
+.rl-labels text{transition:none}
+.rl-field{position:relative}
+.rl-plot text{pointer-events:none}
+.rl-grip{position:absolute;left:0;top:0;width:44px;height:44px;border-radius:50%;cursor:grab;touch-action:none}
+.rl-grip:not(.fixed):is(:hover,:focus-visible){box-shadow:inset 0 0 0 3px var(--tb-warm)}
+.rl-grip.fixed{pointer-events:none}
+.rl-key{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.35rem;margin-top:.4rem}
+@container (max-width:520px){.rl-key{grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}
+.tbviz .rl-pick{font-size:max(12px,.86em);font-weight:400;padding:.2rem .3rem;display:inline-flex;align-items:center;justify-content:center;gap:.4rem;white-space:nowrap}
+.rl-dose{color:var(--tb-warm)}
+.rl-told{min-height:2.9em}
+@container (max-width:520px){.rl-told{min-height:5.9em}}
 .rl-pick[aria-pressed=true] .rl-roof{stroke:var(--tb-on-accent)}
 .tbviz .rl-list{margin:0;padding-left:1.1rem;font-size:max(12px,.92em)}
 `;

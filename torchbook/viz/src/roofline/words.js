@@ -1,13 +1,7 @@
 /** The op in words, its numbers with their formulas, and the same as Python. */
 
-import { amount, duration, plain, significant } from "../scaling/text.js";
+import { amount, duration, plain, prefixed, significant } from "../core/units.js";
 import { advice, convOut, costOf, devicesOf, DTYPES, isMachine, OPS, results } from "./model.js";
-
-/** FLOPs in the unit that suits them. */
-export function operations(number) {
-  const [unit, name] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]].find(([least]) => number >= least || least === 1);
-  return `${significant(number / unit)} ${name}FLOP`;
-}
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 /** A power of ten with its prefix: 10 T. */
@@ -20,7 +14,7 @@ const size = (x) => (x < 1e6 ? plain(x) : String(Math.trunc(x)));
 
 export function place(point, machine) {
   const reached = point.flops / point.seconds;
-  const text = `${point.name} reached ${operations(reached)}/s at ${significant(point.flops / point.bytes)} FLOP per byte`;
+  const text = `${point.name} reached ${prefixed(reached, "FLOP")}/s at ${significant(point.flops / point.bytes)} FLOP per byte`;
   const top = isMachine(machine) && machine.flops.fp32;
   if (!top) return text;
   const limit = Math.min(top, (point.flops / point.bytes) * machine.bandwidth);
@@ -34,10 +28,10 @@ export function describe(setting, points = []) {
   const { op, dtype, sizes, fused } = setting;
   const told = Object.keys(OPS[op].fields).map((name) => `${name} ${size(sizes[name])}`);
   const how = !OPS[op].fusable ? "" : fused ? ", fused" : ", a kernel for each step";
-  let text = `${capital(OPS[op].label)} (${told.join(", ")}) in ${dtype}${how}: ${operations(of.flops)}, ${amount(of.bytes)}, ${significant(of.intensity)} FLOP per byte.`;
+  let text = `${capital(OPS[op].label)} (${told.join(", ")}) in ${dtype}${how}: ${prefixed(of.flops, "FLOP")}, ${amount(of.bytes)}, ${significant(of.intensity)} FLOP per byte.`;
   for (const [name, one] of Object.entries(results(setting))) {
     const { label } = every[name];
-    text += one ? ` ${capital(label)}: ${one.bound}-bound (ridge at ${significant(one.ridge)}), at most ${operations(one.attainable)}/s, at least ${duration(one.time)}.` : ` ${capital(label)}: no figure for ${dtype}.`;
+    text += one ? ` ${capital(label)}: ${one.bound}-bound (ridge at ${significant(one.ridge)}), at most ${prefixed(one.attainable, "FLOP")}/s, at least ${duration(one.time)}.` : ` ${capital(label)}: no figure for ${dtype}.`;
   }
   text += ` On ${every[setting.device].label}: ${advice(setting)}`;
   if (points.length) text += ` Measured: ${points.map((one) => place(one, setting.machine)).join("; ")}.`;
@@ -106,8 +100,8 @@ export function rows(setting) {
       name: label,
       value: duration(one.time),
       rule: one.bound === "compute" ? "FLOPs ÷ peak" : "bytes ÷ bandwidth",
-      formula: one.bound === "compute" ? `${operations(of.flops)} ÷ ${operations(one.peak)}/s` : `${amount(of.bytes)} ÷ ${amount(one.bandwidth)}/s`,
-      note: `${one.bound}-bound: ridge at ${significant(one.ridge)} FLOP per byte; at most ${operations(one.attainable)}/s.`,
+      formula: one.bound === "compute" ? `${prefixed(of.flops, "FLOP")} ÷ ${prefixed(one.peak, "FLOP")}/s` : `${amount(of.bytes)} ÷ ${amount(one.bandwidth)}/s`,
+      note: `${one.bound}-bound: ridge at ${significant(one.ridge)} FLOP per byte; at most ${prefixed(one.attainable, "FLOP")}/s.`,
       main: here,
     };
   });
@@ -115,9 +109,9 @@ export function rows(setting) {
     {
       title: "The op",
       rows: [
-        { name: "FLOPs", value: operations(of.flops), rule: flops[0], formula: flops[1], note: OPS[op].matrix || !of.flops ? "" : "Not a matrix product, so the float32 peak of the ordinary cores counts." },
+        { name: "FLOPs", value: prefixed(of.flops, "FLOP"), rule: flops[0], formula: flops[1], note: OPS[op].matrix || !of.flops ? "" : "Not a matrix product, so the float32 peak of the ordinary cores counts." },
         { name: "bytes", value: amount(of.bytes), rule: op === "embedding" ? bytes[0] : `(${bytes[0]}) × bytes`, formula: moved, note },
-        { name: "intensity", value: significant(of.intensity), rule: "FLOPs ÷ bytes", formula: `${operations(of.flops)} ÷ ${amount(of.bytes)}`, main: true },
+        { name: "intensity", value: significant(of.intensity), rule: "FLOPs ÷ bytes", formula: `${prefixed(of.flops, "FLOP")} ÷ ${amount(of.bytes)}`, main: true },
       ],
     },
     { title: "Least time", rows: found },

@@ -1,15 +1,14 @@
 /** ScalingCalculator: the arithmetic of data-parallel training, with every formula and its numbers. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "./form.js";
-import { FIELDS, isSetting, linkOf, LINKS, NAMES, presetOf, PRESETS, problem, results, RULES, START } from "./model.js";
+import { numberField, table } from "../core/form.js";
+import { copyButton, h, replace, select, shell, slider } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { duration, plain, significant, typed } from "../core/units.js";
+import { CONTRACT, FIELDS, linkOf, LINKS, NAMES, results, RULES } from "./model.js";
 import { curvePlot, stepBar } from "./picture.js";
 import { CSS } from "./style.js";
-import { duration, plain, significant, typed } from "./text.js";
 import { CLAIMS, describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift by ten steps. 350M and 7B are read too. A click on the curve sets the number of GPUs.";
-const ALL = [...NAMES, "rule"];
 const OTHER = "other";
 
 /** The next number up or down: doubling and halving for sizes, steps of one digit otherwise. */
@@ -26,38 +25,42 @@ function numberOf(name, model, put) {
     label: unit && name !== "bytes_per_element" ? `${label}, ${unit}` : label,
     get: () => model.get(name),
     put: (value) => put({ [name]: value }),
-    problem: (value) => problem(name, value),
+    problem: (value) => CONTRACT.problem(name, value),
     next: (value, way, far) => stepped(name, value, way, far),
     typed: (value) => typed(name, value),
     text: name === "parameters",
   });
 }
 
-function render({ model, el }) {
-  const ui = shell({ model, el, title: "Scaling calculator", finding: "More GPUs help until they wait for each other", invitation: "Start from a case.", describe: HELP });
-  ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
-  const put = (changes) => ui.set(changes);
-  const start = (given) => {
-    put({ ...START, ...given });
-    Object.values(inputs).forEach((one) => one.refresh(true));
+/** The sliders under the curve: sizes run over decades, with twenty places in each. */
+const SLIDERS = {
+  parameters: { label: "model", range: [1e6, 1e11], say: (value) => typed("parameters", value) },
+  bandwidth_gb: { label: "link", range: [1, 1000], say: (value) => `${plain(value)} GB/s` },
+  overlap: { label: "overlap", say: (value) => `${plain(value)} %` },
+};
+
+function sliderOf(name, model, put) {
+  const { label, range, say } = SLIDERS[name];
+  const [low, high] = range ?? [];
+  const valueAt = (place) => (range ? Number((low * 10 ** (place / 20)).toPrecision(2)) : place);
+  const placeOf = (value) => (range ? Math.round(20 * Math.log10(Math.min(high, Math.max(low, value)) / low)) : value);
+  let exact; // the model's own number, where the slider only comes near it
+  const one = slider({ label, min: 0, max: range ? placeOf(high) : 100, value: 0, format: (place) => say(exact ?? valueAt(place)), oninput: (place) => put({ [name]: valueAt(place) }) });
+  one.input.addEventListener("input", () => (exact = undefined), { capture: true });
+  one.refresh = () => {
+    exact = model.get(name);
+    one.update({ value: placeOf(exact) });
   };
-  const link = permalink({
-    key: keyOf(el, "scaling", model.get("link")),
-    el,
-    get: () => presetOf(setting()) ?? setting(),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isSetting(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  return one;
+}
+
+function render({ model, el }) {
+  const ui = shell({ model, el, contract: CONTRACT, kind: "scaling", changed: (given) => Object.keys(given).length > 1 && Object.values(inputs).forEach((one) => one.refresh(true)) });
+  ui.css(SHEET);
+  ui.css(CSS);
+  const { setting, put } = ui;
+  const link = ui.link();
+  const chips = ui.chips();
   const inputs = Object.fromEntries(NAMES.map((name) => [name, numberOf(name, model, put)]));
   const known = select({
     label: "link between GPUs",
@@ -80,16 +83,19 @@ function render({ model, el }) {
     put({ gpus });
     inputs.gpus.refresh(true);
   });
+  ui.defer(plot.stop);
+  const sliders = Object.keys(SLIDERS).map((name) =>
+    sliderOf(name, model, (changes) => {
+      put(changes);
+      inputs[name].refresh(true);
+    }),
+  );
   const claims = h("details", {}, h("summary", {}, "What an older tutorial said of the first example"), h("dl", {}, CLAIMS.flatMap(([claim, holds]) => [h("dt", {}, claim), h("dd", {}, holds)])));
-  const spot = h("div", { class: "sc-box" }, head, bar.node);
-  const curveBox = h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Speed-up over the number of GPUs"), plot.node);
+  const spot = h("div", { class: "sc-pictures" }, plot.node, bar.node);
 
-  let queued = false;
-  let width = 0;
   function draw() {
-    queued = false;
     const now = setting();
-    Object.values(inputs).forEach((one) => one.refresh());
+    [...Object.values(inputs), ...sliders].forEach((one) => one.refresh());
     const which = linkOf(now);
     known.update({ value: which ?? OTHER });
     rule.update({ value: now.rule });
@@ -99,23 +105,16 @@ function render({ model, el }) {
         ? `${of.label}: data sheets say ${of.told}, both directions together; a ring sends in one, ${of.each} GB/s.`
         : `${of.label}: ${of.told} in each direction, ${of.each} GB/s.`
       : `${plain(now.bandwidth_gb)} GB/s in one direction; a data sheet that adds both directions would say ${plain(2 * now.bandwidth_gb)} GB/s.`;
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     answers.draw(rows(now));
-    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const all = results(now);
-    replace(head, "One step ", h("b", {}, duration(all.step)), ", speed-up ", h("b", {}, `${significant(all.speedup)}×`), `, efficiency ${significant(100 * all.efficiency)} %`);
+    replace(head, "A step takes ", h("b", {}, duration(all.step)), "; the speed-up is ", h("b", { class: "sc-fast" }, `${significant(100 * all.efficiency)} %`), " of the ideal.");
     bar.draw(now, room);
     plot.draw(now, room);
     ui.say(describe(now));
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of ALL) ui.on(name, queue);
+  ui.follow(draw);
 
   const order = ["parameters", "bytes_per_element", "batch", "gpus", "compute_ms", "overlap", "bandwidth_gb", "latency_us", "lr", "memory_gb"];
   const shown = order.map((name) => inputs[name]);
@@ -124,24 +123,19 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: [note, told],
+    bar: h("div", { class: "sc-sliders" }, sliders),
+    readout: head,
     drawer: [
+      note,
     h("div", { class: "sc-fields" }, shown),
+      told,
     h("div", { class: "sc-bar" }, copyButton("Copy as Python", () => script(setting())), link),
       h("div", { class: "sc-box" }, answers.node),
-      curveBox,
       claims,
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

@@ -4,11 +4,12 @@
  * Seconds, bytes, bytes per second; a bandwidth is that of one direction of a link.
  */
 
-import { fields as FIELDS, links as LINKS, presets as PRESETS, rules as RULES } from "./setup.json"; // by name, so that other figures bundle only what they use
+import { contractOf } from "../core/contract.js";
+import { choices, fields as FIELDS, finding, help, invitation, links as LINKS, presets as PRESETS, rules as RULES, title } from "./setup.json"; // by name, so that other figures bundle only what they use
 
 export { FIELDS, LINKS, PRESETS, RULES };
 export const NAMES = Object.keys(FIELDS);
-export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), rule: "linear" };
+export const CONTRACT = /* @__PURE__ */ contractOf({ title, finding, invitation, help, fields: FIELDS, choices, rules: RULES, presets: PRESETS });
 
 export const BACKWARD_SHARE = 2 / 3;
 export const ADAMW_BYTES = 16;
@@ -58,25 +59,5 @@ export function results(setting) {
 
 /** The speed-up with 1 to 64 GPUs, all else as it is. */
 export const curve = (setting) => Array.from({ length: MOST }, (_, i) => results({ ...setting, gpus: i + 1 }).speedup);
-
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${brief(low)} to ${brief(high)}`;
-}
-const brief = (x) => (x >= 1e4 || (x && x < 1e-3) ? x.toExponential().replace("e+", "e").replace("-", "−") : String(x));
-
-/** Is this, from a link, a setting that can be shown? Missing numbers come from the first preset. */
-export const isSetting = (given) =>
-  Boolean(given) &&
-  typeof given === "object" &&
-  Object.entries(given).every(([name, value]) => (name === "rule" ? Object.hasOwn(RULES, value) : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return Object.keys(wanted).every((key) => wanted[key] === setting[key]);
-  });
 
 export const linkOf = (setting) => Object.keys(LINKS).find((name) => LINKS[name].each === setting.bandwidth_gb);

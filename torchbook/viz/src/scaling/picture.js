@@ -1,10 +1,13 @@
-/** The step as a bar, and the speed-up over the number of GPUs. */
+/** The speed-up over the number of GPUs, whose place is dragged along the curve, and one step as a bar. */
 
-import { h, replace, s } from "../core/index.js";
+import { animate, h, moving, replace, s, uid } from "../core/index.js";
 import { curve, MOST, results } from "./model.js";
-import { duration, significant } from "./text.js";
+import { duration, significant } from "../core/units.js";
 
+const MS = 380;
+const [LEFT, RIGHT, TOP, BOTTOM] = [30, 16, 12, 36];
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
+const smooth = (t) => t * t * (3 - 2 * t);
 
 function setSize(svg, width, height) {
   for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) svg.setAttribute(name, value);
@@ -12,79 +15,116 @@ function setSize(svg, width, height) {
 
 /** Compute above, communication below, to the same scale. */
 export function stepBar() {
-  const hatch = `sc-hatch-${Math.random().toString(36).slice(2, 8)}`;
-  const svg = s("svg", { class: "sc-svg", role: "img" });
-  function draw(setting, width) {
-    const all = results(setting);
-    const compute = setting.compute_ms * 1e-3;
-    const scale = width / all.step;
-    const [end, start] = [compute * scale, (compute - all.hidden) * scale];
-    const least = (w) => Math.max(w, 1.5);
-    setSize(svg, width, 58);
-    svg.setAttribute("aria-label", `One step of ${duration(all.step)}: ${duration(compute)} compute, ${duration(all.hidden)} of communication hidden behind it, ${duration(all.exposed)} exposed.`);
-    const pattern = s("pattern", { id: hatch, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 7, height: 7, class: "sc-hidden-fill" }), s("line", { x1: 0, y1: 0, x2: 0, y2: 7, class: "sc-hidden-line" }));
-    replace(
-      svg,
-      s("defs", {}, pattern),
-      s("rect", { x: 0, y: 1, width: least(end), height: 26, rx: 3, class: "sc-compute" }),
-      text(6, 19, end > 120 ? `compute ${duration(compute)}` : end > 60 ? "compute" : ""),
-      all.hidden > 0 && s("rect", { x: start, y: 31, width: least(end - start), height: 26, rx: 3, fill: `url(#${hatch})`, class: "sc-hidden" }),
-      all.exposed > 0 && s("rect", { x: Math.min(end, width - 2), y: 31, width: least(width - end), height: 26, rx: 3, class: "sc-exposed" }),
-    );
-  }
+  const hatch = uid("sc-hatch");
+  const pattern = s("pattern", { id: hatch, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 7, height: 7, class: "sc-hidden-fill" }), s("line", { x1: 0, y1: 0, x2: 0, y2: 7, class: "sc-hidden-line" }));
+  const box = (cls, y, fill) => s("rect", { x: 0, y, height: 22, rx: 3, class: cls, fill });
+  const [compute, hidden, exposed] = [box("sc-compute", 1), box("sc-hidden", 26, `url(#${hatch})`), box("sc-exposed", 26)];
+  const svg = s("svg", { class: "sc-svg sc-step", role: "img" }, s("defs", {}, pattern), compute, hidden, exposed);
   const key = h("div", { class: "sc-key" });
   const swatch = (cls, fill) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("rect", { x: 0.75, y: 0.75, width: 16.5, height: 10.5, rx: 2, class: cls, fill: fill && `url(#${hatch})` }));
-  function tell(setting) {
+
+  function draw(setting, width) {
+    moving(svg, width);
     const all = results(setting);
+    const seconds = setting.compute_ms * 1e-3;
+    const scale = width / all.step;
+    const [end, start] = [seconds * scale, (seconds - all.hidden) * scale];
+    const span = (rect, x, wide, there) => {
+      rect.setAttribute("x", x);
+      rect.setAttribute("width", there ? Math.max(wide, 1.5) : 0);
+      rect.setAttribute("opacity", there ? 1 : 0);
+    };
+    setSize(svg, width, 49);
+    svg.setAttribute("aria-label", `One step of ${duration(all.step)}: ${duration(seconds)} compute, ${duration(all.hidden)} of communication hidden behind it, ${duration(all.exposed)} exposed.`);
+    span(compute, 0, end, true);
+    span(hidden, start, end - start, all.hidden > 0);
+    span(exposed, Math.min(end, width - 2), width - end, all.exposed > 0);
     replace(
       key,
-      h("span", {}, swatch("sc-compute"), `compute ${duration(setting.compute_ms * 1e-3)}`),
-      h("span", {}, swatch("sc-hidden", true), `communication, hidden ${duration(all.hidden)}`),
-      h("span", {}, swatch("sc-exposed"), `communication, exposed ${duration(all.exposed)}`),
+      h("span", {}, swatch("sc-compute"), "compute"),
+      h("span", {}, swatch("sc-hidden", true), "sent meanwhile"),
+      h("span", {}, swatch("sc-exposed"), "waited for"),
     );
   }
-  return { node: h("div", {}, svg, key), draw: (setting, width) => { draw(setting, width); tell(setting); } };
+  return { node: h("div", {}, svg, key), draw };
 }
 
-/** The curve; `pick` takes a number of GPUs. */
+/** The curve; `pick` takes a number of GPUs: by a click on the plot, by dragging the point, or by its arrow keys. */
 export function curvePlot(pick) {
-  const svg = s("svg", { class: "sc-svg sc-curve", role: "img" });
-  const told = h("p", { class: "sc-small" });
-  const node = h("div", {}, svg, told);
-  function draw(setting, width) {
-    const high = Math.min(260, Math.max(170, width * 0.42));
-    const [left, right, top, bottom] = [34, 12, 10, 34];
-    const points = curve(setting);
-    const x = (gpus) => left + ((gpus - 1) / (MOST - 1)) * (width - left - right);
-    const y = (value) => top + (1 - value / MOST) * (high - top - bottom);
-    setSize(svg, width, Math.round(high));
-    const all = results(setting);
-    const best = points.indexOf(Math.max(...points)) + 1;
-    const some = [2, 4, 8, 16, 32, 64].map((gpus) => `${gpus}: ${significant(points[gpus - 1])}`).join(", ");
-    svg.setAttribute("aria-label", `Speed-up by number of GPUs. ${some}. Ideal is the number itself.`);
-    told.textContent = `Number of GPUs: speed-up – ${some}. ${best < MOST ? `Most with ${best} GPUs. ` : ""}The link is the same for all of them; beyond one machine it seldom is.`;
-    const shown = setting.gpus <= MOST;
-    const label = `${setting.gpus} GPU${setting.gpus === 1 ? "" : "s"}: ${significant(all.speedup)}×`;
-    const right_of = shown && x(setting.gpus) < width - 130;
-    replace(
-      svg,
-      [1, 16, 32, 48, 64].map((tick) => [
-        s("line", { x1: left, x2: width - right, y1: y(tick), y2: y(tick), class: "sc-grid" }),
-        text(left - 6, y(tick) + 4, String(tick), { "text-anchor": "end" }),
-        text(x(tick), high - bottom + 18, String(tick), { "text-anchor": "middle" }),
-      ]),
-      text((left + width - right) / 2, high - 3, "GPUs", { "text-anchor": "middle", class: "sc-axis" }),
-      s("path", { d: `M${x(1)} ${y(1)}L${x(MOST)} ${y(MOST)}`, class: "sc-ideal" }),
-      text(x(44), y(44) - 12, "ideal", { "text-anchor": "end", class: "sc-muted" }),
-      s("polyline", { points: points.map((value, i) => `${x(i + 1).toFixed(1)},${y(value).toFixed(1)}`).join(" "), class: "sc-line" }),
-      shown && s("circle", { cx: x(setting.gpus), cy: y(all.speedup), r: 5.5, class: "sc-dot" }),
-      shown && text(x(setting.gpus) + (right_of ? 10 : -10), y(all.speedup) + (y(all.speedup) + 22 < high - bottom ? 18 : -13), label, { class: "sc-here", "text-anchor": right_of ? "start" : "end" }),
-    );
-    svg.onclick = (event) => {
-      const box = svg.getBoundingClientRect();
-      const at = ((event.clientX - box.left) / box.width) * width;
-      pick(Math.round(Math.min(MOST, Math.max(1, 1 + ((at - left) / (width - left - right)) * (MOST - 1)))));
-    };
+  const grid = s("g");
+  const lost = s("path", { class: "sc-lost" });
+  const ideal = s("path", { class: "sc-ideal" });
+  const line = s("path", { class: "sc-line" });
+  const here = s("text", { class: "sc-here", x: LEFT + 10, y: TOP + 40 }); // over the ideal, where no curve comes
+  const point = s("g", { class: "sc-point", role: "slider", tabindex: 0, "aria-label": "Number of GPUs", "aria-valuemin": 1, "aria-valuemax": MOST }, s("circle", { r: 22, class: "sc-reach" }), s("circle", { r: 8, class: "sc-dot" }));
+  const svg = s("svg", { class: "sc-svg sc-curve", role: "group" }, grid, lost, ideal, line, here, point);
+  let [width, high, gpus, moved] = [560, 240, 1, { cancel() {} }];
+  let shown = null; // the points as they are drawn at this moment
+
+  const x = (many) => LEFT + ((many - 1) / (MOST - 1)) * (width - LEFT - RIGHT);
+  const y = (value) => TOP + (1 - value / MOST) * (high - TOP - BOTTOM);
+  const at = (event) => {
+    const box = svg.getBoundingClientRect();
+    const place = ((event.clientX - box.left) / box.width) * width;
+    return Math.round(Math.min(MOST, Math.max(1, 1 + ((place - LEFT) / (width - LEFT - RIGHT)) * (MOST - 1))));
+  };
+  svg.addEventListener("click", (event) => pick(at(event)));
+  point.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    point.setPointerCapture(event.pointerId);
+    point.focus();
+  });
+  point.addEventListener("pointermove", (event) => point.hasPointerCapture(event.pointerId) && at(event) !== gpus && pick(at(event)));
+  point.addEventListener("keydown", (event) => {
+    const next = { ArrowRight: gpus + 1, ArrowUp: gpus + 1, ArrowLeft: gpus - 1, ArrowDown: gpus - 1, PageUp: gpus + 8, PageDown: gpus - 8, Home: 1, End: MOST }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    pick(Math.min(MOST, Math.max(1, next)));
+  });
+
+  function trace(values, label) {
+    shown = values;
+    const path = values.map((value, i) => `${x(i + 1).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
+    line.setAttribute("d", `M${path}`);
+    lost.setAttribute("d", `M${path}L${x(MOST)} ${y(MOST)}Z`);
+    if (gpus > MOST) return;
+    const [px, py] = [x(gpus), y(values[gpus - 1])];
+    point.setAttribute("transform", `translate(${px.toFixed(1)} ${py.toFixed(1)})`);
+    here.textContent = label;
   }
-  return { node, draw };
+
+  function draw(setting, room) {
+    const resized = room !== width || !shown;
+    width = room;
+    high = Math.round(Math.min(300, Math.max(190, width * 0.44)));
+    gpus = setting.gpus;
+    const points = curve(setting);
+    const all = results(setting);
+    if (resized) {
+      setSize(svg, width, high);
+      replace(
+        grid,
+        [1, 32, 64].map((tick) => [
+          s("line", { x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick), class: "sc-grid" }),
+          text(LEFT - 6, y(tick) + 4, String(tick), { "text-anchor": "end" }),
+          text(x(tick), high - BOTTOM + 18, String(tick), { "text-anchor": "middle" }),
+        ]),
+        text((LEFT + width - RIGHT) / 2, high - 4, "GPUs", { "text-anchor": "middle", class: "sc-axis" }),
+        text(LEFT + 10, TOP + 17, "times as fast", { class: "sc-axis" }),
+      );
+      ideal.setAttribute("d", `M${x(1)} ${y(1)}L${x(MOST)} ${y(MOST)}`);
+    }
+    const some = [2, 4, 8, 16, 32, 64].map((many) => `${many}: ${significant(points[many - 1])}`).join(", ");
+    svg.setAttribute("aria-label", `Speed-up by number of GPUs. ${some}. Ideal is the number itself.`);
+    const known = gpus <= MOST;
+    if (known !== point.isConnected) known ? svg.append(here, point) : [here, point].forEach((one) => one.remove());
+    const label = `${gpus} GPU${gpus === 1 ? "" : "s"}: ${significant(all.speedup)}×`;
+    point.setAttribute("aria-valuenow", gpus);
+    point.setAttribute("aria-valuetext", label);
+    moved.cancel();
+    const from = shown;
+    if (resized || from.every((value, i) => value === points[i])) trace(points, label);
+    else moved = animate({ ms: MS, step: (t) => trace(points.map((value, i) => from[i] + (value - from[i]) * smooth(t)), label) });
+  }
+  return { node: svg, draw, stop: () => moved.cancel() };
 }

@@ -1,7 +1,7 @@
 /** The state in words, each result with its formula, and the same as Python. */
 
 import { ADAMW_BYTES, BACKWARD_SHARE, results } from "./model.js";
-import { amount, count, duration, plain, significant } from "./text.js";
+import { amount, count, duration, plain, significant } from "../core/units.js";
 
 /** The same sentences as `describe` in torchbook/viz/scaling.py. */
 export function describe(setting) {

@@ -1,18 +1,17 @@
 /** PipelineSchedule: what every rank computes when, and how long it waits. */
 
-import { button, copyButton, h, keyOf, permalink, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
-import { plain } from "../scaling/text.js";
+import { button, copyButton, h, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
+import { plain } from "../core/units.js";
 import { lanes } from "./lanes.js";
-import { ALL, doing, FIELDS, isState, KINDS, moments, NAMES, possible, presetOf, PRESETS, refusal, START } from "./model.js";
+import { CONTRACT, doing, FIELDS, KINDS, moments, NAMES, possible, refusal } from "./model.js";
 import { CSS } from "./style.js";
 import { counted, describe, percent, script, tell } from "./words.js";
 
-const HELP = "Step through the moments with the buttons, with the arrow keys on the slider, or by a click on the lanes. A rank starts as soon as it is free and has what it needs; the order on each rank is PyTorch's.";
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Pipeline schedule", finding: "A pipeline idles while it fills and while it drains", invitation: "Choose a schedule.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "schedule", reset: { cursor: 0 }, changing: () => stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   let all = [0];
   let numbers = [1];
   const cursorNow = () => Math.min(model.get("cursor"), all.length - 1);
@@ -23,10 +22,6 @@ function render({ model, el }) {
     timer = 0;
     play.textContent = "Play";
   };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   // What PyTorch refuses is never set: the nearest number of micro-batches that it takes is.
   const change = (changes) => {
     const next = { ...setting(), ...changes };
@@ -34,23 +29,8 @@ function render({ model, el }) {
     put({ ...changes, microbatches: next.microbatches, cursor: 0 });
   };
   const seek = (cursor) => put({ cursor: Math.max(0, Math.min(all.length - 1, cursor)) });
-  const start = (given) => put({ ...START, cursor: 0, ...given });
-  const link = permalink({
-    key: keyOf(el, "schedule", model.get("link")),
-    el,
-    get: () => ({ ...setting(), cursor: cursorNow() }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), cursor: cursorNow() }) });
+  const chips = ui.chips();
   const kinds = Object.entries(KINDS).map(([kind, { label }]) => toggle(label, false, () => change({ kind, ...(kind === "interleaved" && model.get("virtual") === 1 ? { virtual: 2 } : {}) })));
   const inputs = Object.fromEntries(
     NAMES.map((name) => {
@@ -62,7 +42,8 @@ function render({ model, el }) {
   );
   const note = h("p", { class: "sd-note", role: "status" });
   const chart = lanes({ pick: (time) => seek(all.findLastIndex((t) => t <= time)) });
-  const spot = h("div", { class: "sd-box" });
+  const spot = h("div");
+  const head = h("p", { class: "sd-head" });
   const ranksBox = h("div", { class: "sd-box" });
   const countBox = h("div", { class: "sd-box" });
   const whole = toggle("Fit the width", false, (on) => ui.set({ whole: on }));
@@ -88,14 +69,9 @@ function render({ model, el }) {
     { kind: "primary" },
   );
   ui.defer(() => clearInterval(timer));
-  const moves = [
-    button("|◂", () => seek(0), { name: "Start", title: "Start" }),
-    button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }),
-    button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" }),
-    button("▸|", () => seek(all.length - 1), { name: "End", title: "End" }),
-  ];
+  const moves = [button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }), button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" })];
   const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x} of ${all.length}`, oninput: (x) => seek(x - 1) });
-  replace(spot, h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub, whole), chart.node);
+  replace(spot, chart.node);
 
   function ranksTable(now, found, time) {
     const { v, peaks } = found;
@@ -128,17 +104,11 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  let width = 0;
   let drawn = "";
   let found;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
-    const room = Math.max(240, Math.floor(spot.clientWidth - 24) || 560);
+    const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const wanted = JSON.stringify([now, room, model.get("whole")]);
     if (wanted !== drawn) {
       drawn = wanted;
@@ -148,51 +118,35 @@ function render({ model, el }) {
       for (const [name, one] of Object.entries(inputs)) one.update(name === "microbatches" ? { max: numbers.length - 1, value: numbers.indexOf(now.microbatches) } : { value: now[name] });
       inputs.virtual.input.disabled = now.kind !== "interleaved";
       kinds.forEach((one, k) => one.press(Object.keys(KINDS)[k] === now.kind));
-      const preset = presetOf(now);
-      Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-      if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-      note.hidden = !preset;
+      ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
       whole.press(model.get("whole"));
       chart.draw({ ops: found.ops, ranks: now.stages, virtual: found.v, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
+      replace(head, `Of ${plain(Number(found.whole.toPrecision(6)))}, each rank waits ${plain(Number((found.whole - found.work).toPrecision(6)))}: a bubble of `, h("b", { class: "sd-share" }, percent(found.share)), `. Rank 0 holds up to ${plain(found.peaks[0] / found.v)} micro-batch${found.peaks[0] === found.v ? "" : "es"}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });
-    moves.forEach((one, i) => one.disable(i < 2 ? at === 0 : at + 1 >= all.length));
+    moves.forEach((one, i) => one.disable(i === 0 ? at === 0 : at + 1 >= all.length));
     chart.mark(doing(found.ops, all[at], now.stages), all[at], all[at + 1] ?? found.whole);
     ranksTable(now, found, all[at]);
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, at));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(now, at), { quiet: playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "cursor", "whole"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "cursor", "whole"]);
 
   ui.lay({
     stage: spot,
-    bar: toolbar("Schedule", kinds),
-    readout: note,
+    bar: [h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub), toolbar("Schedule", kinds)],
+    readout: head,
     drawer: [
+      note,
       h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
     h("div", { class: "sd-sliders" }, Object.values(inputs)),
-    h("div", { class: "sd-bar" }, copyButton("Copy as PyTorch", () => script(setting())), link),
+    h("div", { class: "sd-bar" }, whole, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "sd-pair" }, ranksBox, countBox),
     ],
   });
   draw();
-  const watch = new ResizeObserver(() => {
-    if (spot.clientWidth && spot.clientWidth !== width) {
-      width = spot.clientWidth;
-      draw();
-    }
-  });
-  watch.observe(spot);
-  ui.defer(() => watch.disconnect());
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

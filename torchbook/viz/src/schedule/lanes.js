@@ -1,10 +1,12 @@
 /** The lanes: one for each rank, with forwards and backwards, and the moment that is looked at. */
 
-import { h, replace, s, uid } from "../core/index.js";
-import { plain } from "../scaling/text.js";
+import { h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { plain } from "../core/units.js";
 import { span } from "./model.js";
 
-const [HIGH, GAP] = [22, 6];
+const GAP = 6;
+const heightOf = (ranks) => (ranks > 6 ? 20 : 34);
+const MOVED = 400; // more operations than that step to their places
 const one = (v) => Math.round(v * 10) / 10;
 
 function ticks(to, most) {
@@ -22,70 +24,93 @@ export function lanes({ pick }) {
   const scroll = h("div", { class: "sd-scroll", tabindex: 0, role: "region", "aria-label": "Lanes of the ranks over time" }, svg);
   const key = h("div", { class: "sd-key" });
   const node = h("div", { class: "sd" }, h("div", { class: "sd-frame" }, names, scroll), key);
-  let cursor = null;
-  let marked = [];
-  let at = { scale: 1, room: 0 };
-  let boxes = [];
+  const [rails, idle, boxes, texts, marked] = Array.from({ length: 5 }, () => s("g"));
+  const cursor = s("path", { class: "sd-now" });
+  let at = { scale: 1, room: 0, high: 34 };
+
+  const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
+  const drawIdle = keyed(idle, { key: (one) => one.key, make: () => s("rect", { class: "sd-bubble" }), update: (el, { attrs }) => set(el, attrs) });
+  const drawBoxes = keyed(boxes, {
+    key: (one) => one.key,
+    make: ({ op }) => s("rect", { class: `sd-${op.kind.toLowerCase()}`, style: op.kind === "B" ? `fill:url(#${hatch})` : null, "data-op": `${op.kind}${op.microbatch}.${op.stage}` }),
+    update: (el, { attrs }) => set(el, attrs),
+  });
+  const drawTexts = keyed(texts, {
+    key: (one) => one.key,
+    make: ({ op }) => s("g", {}, s("text", { "text-anchor": "middle", class: op.kind === "B" ? "sd-on-hatch" : null })),
+    update: (el, { label, x, y }) => {
+      el.style.transform = `translate(${x}px,${y}px)`;
+      el.firstChild.textContent = label;
+    },
+  });
+
+  /** The times in which a rank does nothing, from the start of all to the end: [from, to]. */
+  function waits(own, end) {
+    const found = [];
+    let from = 0;
+    for (const op of own) {
+      if (op.start > from + 1e-9) found.push([from, op.start]);
+      from = op.end;
+    }
+    if (end > from + 1e-9) found.push([from, end]);
+    return found;
+  }
 
   const pattern = () => s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" })));
   const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
   const sized = (el, width, height) => Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height }).forEach(([name, value]) => el.setAttribute(name, value));
 
-  /** Draws the boxes anew; the moment is put in by `mark`. */
+  /** Draws the boxes; the moment is put in by `mark`. */
   function draw({ ops, ranks, virtual, backward, room, whole }) {
     const end = span(ops);
     const left = 52;
+    const high = heightOf(ranks);
     const fit = Math.max(120, room - left);
     const least = virtual > 1 ? 17 : 15;
     const shortest = Math.min(1, backward) / virtual;
     const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, least / shortest);
     const width = Math.max(fit, Math.ceil(end * scale) + 6);
-    const bottom = ranks * (HIGH + GAP);
+    const bottom = ranks * (high + GAP);
     const height = bottom + 18;
-    at = { scale, room: fit };
+    moving(svg, `${room} ${ranks}`);
+    if (ops.length > MOVED) svg.classList.remove("tbviz-moving");
+    at = { scale, room: fit, high };
     sized(names, left, height);
     sized(svg, width, height);
     svg.setAttribute("aria-label", `Lanes of ${ranks} ranks from 0 to ${plain(end)} forwards; the words below say what they do`);
-    const y = (rank) => rank * (HIGH + GAP) + 2;
-    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: 0, y: y(r) + 15, class: "sd-lane" }, `rank ${r}`)));
-    boxes = ops.map((op) => {
+    const y = (rank) => rank * (high + GAP) + 2;
+    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: 0, y: y(r) + high / 2 + 4, class: "sd-lane" }, `rank ${r}`)));
+    replace(
+      rails,
+      Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + GAP / 2}H${width}`, class: "sd-rail" })),
+      ticks(end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: height - 4, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
+    );
+    drawIdle(Array.from({ length: ranks }, (_, r) => waits(ops.filter((op) => op.rank === r), end).map(([from, to], k) => ({ key: `${r}.${k}`, attrs: { x: one(from * scale), y: y(r), width: one((to - from) * scale), height: high } }))).flat());
+    // In an order of their own, which no schedule changes, so that a box stays where it is among the elements.
+    const stable = [...ops].sort((a, b) => a.stage - b.stage || a.kind.localeCompare(b.kind) || a.microbatch - b.microbatch);
+    const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
       const letter = virtual > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
       const label = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((text) => 6.6 * text.length + 3 < w);
-      const rect = s("rect", { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: HIGH, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), class: `sd-${op.kind.toLowerCase()}`, style: op.kind === "B" ? `fill:url(#${hatch})` : null });
-      const wide = label && 6.4 * label.length + 2;
-      return { op, rect, x: op.start * scale, w, y: y(op.rank), text: label && [op.kind === "B" && s("rect", { x: one(op.start * scale + w / 2 - wide / 2), y: y(op.rank) + 4, width: wide, height: 14, rx: 2, class: "sd-hatch", "pointer-events": "none" }), s("text", { x: one(op.start * scale + w / 2), y: y(op.rank) + 15, "text-anchor": "middle" }, label)] };
+      const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)) };
+      return { key: `${op.kind}${op.microbatch}.${op.stage}`, op, attrs, label, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
-    cursor = s("path", { d: `M0 0V${bottom}`, class: "sd-now" });
-    marked = s("g");
-    replace(
-      svg,
-      pattern(),
-      Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + HIGH + GAP / 2}H${width}`, class: "sd-rail" })),
-      ticks(end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: height - 4, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
-      boxes.map(({ rect }) => rect),
-      boxes.map(({ text }) => text),
-      marked,
-      cursor,
-    );
-    replace(
-      key,
-      h("span", {}, swatch("sd-f"), "F, forward"),
-      h("span", {}, swatch("sd-b", `url(#${hatch})`), "B, backward"),
-      h("span", {}, swatch("sd-idle"), "waits at this moment"),
-      h("span", {}, virtual > 1 ? `number: micro-batch; a to ${String.fromCharCode(96 + virtual)}: first to last stage of the rank` : "number: micro-batch"),
-    );
+    drawBoxes(items);
+    drawTexts(items.filter((item) => item.label));
+    cursor.setAttribute("d", `M0 0V${bottom}`);
   }
+  replace(svg, pattern(), rails, idle, boxes, texts, marked, cursor);
+  replace(key, h("span", {}, swatch("sd-f"), "forward"), h("span", {}, swatch("sd-b", `url(#${hatch})`), "backward"), h("span", {}, swatch("sd-bubble"), "bubble"));
 
   /** Marks what runs at a time, and where a rank waits. */
   function mark(now, time, until) {
     const x = time * at.scale;
-    cursor.setAttribute("transform", `translate(${one(x)} 0)`);
-    const running = new Set(now.map((one_) => one_.op).filter(Boolean));
-    boxes.forEach(({ op, rect }) => rect.classList.toggle("sd-on", running.has(op)));
+    cursor.style.transform = `translateX(${one(x)}px)`;
+    const running = new Set(now.map((one_) => one_.op && `${one_.op.kind}${one_.op.microbatch}.${one_.op.stage}`));
+    for (const rect of boxes.children) rect.classList.toggle("sd-on", running.has(rect.dataset.op));
     replace(
       marked,
-      now.map(({ op, following }, rank) => !op && following && s("rect", { x: one(x + 1), y: rank * (HIGH + GAP) + 3, width: one(Math.max(2, (until - time) * at.scale - 2)), height: HIGH - 2, rx: 2, class: "sd-idle" })),
+      now.map(({ op, following }, rank) => !op && following && s("rect", { x: one(x + 1), y: rank * (at.high + GAP) + 3, width: one(Math.max(2, (until - time) * at.scale - 2)), height: at.high - 2, rx: 2, class: "sd-idle" })),
     );
     if (x < scroll.scrollLeft + 20 || x > scroll.scrollLeft + at.room - 60) scroll.scrollLeft = x - at.room / 3;
   }

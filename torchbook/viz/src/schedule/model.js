@@ -3,12 +3,11 @@
  * one micro-batch through all stages of one rank.
  */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, kinds: KINDS, presets: PRESETS } = SETUP;
+export const { fields: FIELDS, kinds: KINDS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
-export const ALL = ["kind", ...NAMES];
-export const START = { kind: "1f1b", ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])) };
 
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 export const virtualOf = ({ kind, virtual }) => (kind === "interleaved" ? virtual : 1);
@@ -20,6 +19,13 @@ export function refusal(kind, stages, microbatches) {
   if (kind === "interleaved" && microbatches % rounds) return `interleaved 1F1B needs a multiple of the number of rounds, max(1, m // p) = ${rounds}: ${microbatches} is none`;
   return "";
 }
+
+export const CONTRACT = contractOf(SETUP, {
+  also: { cursor: (value) => Number.isInteger(value) && value >= 0 },
+  possible: ({ kind, stages, microbatches }) => !refusal(kind, stages, microbatches),
+  alike: (name, wanted, setting) => (name === "virtual" ? virtualOf(wanted) === virtualOf(setting) : wanted[name] === setting[name]), // where v is of no consequence, it need not match
+});
+export const { start: START, problem, isSetting: isState, presetOf } = CONTRACT;
 
 /** Numbers of micro-batches that PyTorch takes. */
 export const possible = (kind, stages) => range(FIELDS.microbatches.high).map((i) => i + 1).filter((m) => !refusal(kind, stages, m));
@@ -112,25 +118,3 @@ export function doing(ops, time, ranks) {
     return { op, following, from, held: inside };
   });
 }
-
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
-
-/** Is this, from a link, a state that can be shown? Missing numbers come from the first values. */
-export function isState(given) {
-  if (!given || typeof given !== "object" || Array.isArray(given)) return false;
-  const right = Object.entries(given).every(([name, value]) => (name === "kind" ? Object.hasOwn(KINDS, value) : name === "cursor" ? Number.isInteger(value) && value >= 0 : Object.hasOwn(FIELDS, name) && !problem(name, value)));
-  const { kind, stages, microbatches } = { ...START, ...given };
-  return right && !refusal(kind, stages, microbatches);
-}
-
-/** Where v is of no consequence, it need not match. */
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return ALL.every((key) => (key === "virtual" ? virtualOf(wanted) === virtualOf(setting) : wanted[key] === setting[key]));
-  });

@@ -13,8 +13,13 @@ export const CSS = `
 .sd-sliders .tbviz-slider{grid-template-columns:8.8rem minmax(3rem,1fr) 3rem}
 .sd-sliders .tbviz-slider>label{font-size:max(12px,.88em)}
 .sd-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
-.sd-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
-.sd-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 6rem}
+.sd-player{display:flex;gap:.4rem .8rem;align-items:center;flex:1 1 20rem;min-width:0}
+.sd-player>.tbviz-toolbar{flex:none;flex-wrap:nowrap}
+.sd-player .tbviz-slider{flex:1 1 8rem;min-width:0;grid-template-columns:auto minmax(3rem,1fr) auto}
+@container (max-width:560px){.sd-player .tbviz-slider{grid-template-columns:minmax(3rem,1fr) auto}.sd-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+.tbviz .sd-head{min-height:1.45em}
+@container (max-width:560px){.tbviz .sd-head{min-height:2.9em}}
+.tbviz .sd-share{color:var(--tb-bad)}
 .sd-player output{white-space:nowrap}
 .sd-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .sd-frame{display:grid;grid-template-columns:auto minmax(0,1fr)}
@@ -25,9 +30,11 @@ export const CSS = `
 .sd-svg .sd-tick{fill:var(--tb-muted)}
 .sd-rail{stroke:var(--tb-line);stroke-width:1}
 .sd-f{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}
-.sd-b{fill:var(--tb-good-soft);stroke:var(--tb-good)}
-.sd-hatch{fill:var(--tb-good-soft)}
-.sd-hatch-line{stroke:var(--tb-good);stroke-width:1;stroke-opacity:.5}
+.sd-b{fill:var(--tb-warm-soft);stroke:var(--tb-warm)}
+.sd-hatch{fill:var(--tb-warm-soft)}
+.sd-hatch-line{stroke:var(--tb-warm);stroke-width:1;stroke-opacity:.5}
+.sd-svg .sd-on-hatch{paint-order:stroke;stroke:var(--tb-warm-soft);stroke-width:4px;stroke-linejoin:round}
+.sd-bubble{fill:var(--tb-bad-soft)}
 .sd-svg .sd-on{stroke:var(--tb-fg);stroke-width:2.4}
 .sd-idle{fill:none;stroke:var(--tb-bad);stroke-dasharray:3 2.5;stroke-width:1.4}
 .sd-now{stroke:var(--tb-fg);stroke-width:1.4;stroke-opacity:.6;pointer-events:none}

@@ -1,9 +1,8 @@
 /** The schedule in words, and the same as PyTorch. */
 
-import { plain, significant } from "../scaling/text.js";
+import { plain, several, significant } from "../core/units.js";
 import { bubble, bubbleFormula, doing, held, KINDS, messages, moments, schedule, span, virtualOf } from "./model.js";
 
-const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);
 
 export const percent = (part) => (part > 1e-9 ? `${significant(100 * part)} %` : "0 %");
 

@@ -1,14 +1,14 @@
 /** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell } from "../core/index.js";
-import { numberField, table } from "../scaling/form.js";
-import { CSS as CALCULATOR } from "../scaling/style.js";
-import { amount, duration, plain, significant } from "../scaling/text.js";
-import { ALL, cardOf, CARDS, CHOICES, describeLayout, FIELDS, isSetting, modelOf, MODELS, NAMES, PICKS, planOf, presetOf, PRESETS, problem, ROOM, SHAPE, settingOf, speed, START, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
+import { numberField, table } from "../core/form.js";
+import { button, copyButton, h, replace, select, shell } from "../core/index.js";
+import { SHEET } from "../core/sheet.js";
+import { amount, duration, significant } from "../core/units.js";
+import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
+import { cluster } from "./grid.js";
 import { CSS } from "./style.js";
 import { ABOUT, describe, rows, script } from "./words.js";
 
-const HELP = "Change a number: arrow up and down in a field go to the next, with Shift to twice and half. 8k and 128K are read too. A candidate's name shows its parts. 1 GB is 10⁹ bytes; links count in one direction.";
 const ASSUMED = [
   "Estimates for choosing, not predictions: measure one step of the two best candidates before you rent the cluster.",
   "Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.",
@@ -19,7 +19,7 @@ const ASSUMED = [
   "fully_shard gathers and reduces for each micro-batch, as it does unless told otherwise; DDP accumulates under no_sync() and reduces once, and so does a pipeline.",
   "Ranks next to each other are tensor parallel, then context, shards, replicas, stages. Degrees of tensor parallelism stay inside a node and divide the heads; 3D is the fastest of all degrees tried.",
 ];
-const SHORT = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, label.match(/\((.*)\)/)?.[1] ?? label.split(":")[0]]));
+const SHORT = { single: "one GPU", ddp: "DDP", zero2: "ZeRO-2", fsdp: "FSDP", hsdp: "HSDP", cp: "context", tp: "tensor", "3d": "3D" };
 const OTHER = "other";
 const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
 const AS = { gpus_per_node: 2, nodes: 2, global_batch: 2 };
@@ -31,32 +31,40 @@ function stepped(name, value, way, far) {
   return Math.min(high, Math.max(low, whole ? Math.round(next) : next));
 }
 
+/** A candidate: its memory as a bar against the limit, and its speed; `press` is the button, and it has `draw`. */
+function line(name, show) {
+  const parts = { "st-state": (memory) => stateOf(memory), "st-gathered": (memory) => memory.gathered, "st-saved": (memory) => memory.activations + memory.logits };
+  const bars = Object.keys(parts).map((cls) => h("i", { class: cls }));
+  const [over, limit] = ["st-over", "st-limit"].map((cls) => h("i", { class: cls }));
+  const [arrow, rate] = [h("span", { class: "st-arrow" }), h("span", { class: "st-speed" })];
+  const bar = h("span", { class: "st-bar" }, bars, over, limit);
+  const press = button(h("span", { class: "st-line" }, h("span", { class: "st-name" }, arrow, SHORT[name]), bar, rate), show, { kind: "row" });
+
+  /** @param {object} plan @param {object|undefined} one the candidate, if there is any of that name @param {boolean} shown @param {number} most bytes */
+  function draw(plan, one, shown, most) {
+    press.disable(!one);
+    press.setAttribute("aria-pressed", String(shown));
+    const scale = 100 / (1.5 * most); // what is far too much runs out of its bar
+    const sizes = one ? Object.values(parts).map((size) => size(one.memory)) : [0, 0, 0];
+    bars.forEach((el, i) => (el.style.width = `${Math.min(101, sizes[i] * scale)}%`)); // no wider than what is seen of it
+    limit.style.left = over.style.left = `${most * scale}%`;
+    over.style.width = one && !one.fits ? `${Math.min(34, (one.memory.total - most) * scale)}%` : "0";
+    arrow.textContent = name === plan.strategy ? "→ " : "";
+    press.classList.toggle("st-not", Boolean(one) && !one.fits);
+    rate.textContent = one ? speed(one.tokens_per_second).replace(/ (\w*) ?tokens\/s/, "$1") : "–";
+    const told = name === plan.strategy ? ", the tree's end" : name === plan.fastest ? ", fastest" : "";
+    press.setAttribute("aria-label", one ? `${STRATEGIES[name]}: ${amount(one.memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}${told}` : `${STRATEGIES[name]}: not on this cluster`);
+  }
+  return { press, draw };
+}
+
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Strategy for distributed training", finding: "Which split of the work fits", invitation: "Choose a model on its cluster, then a bar.", describe: HELP });
-  ui.css(CALCULATOR);
+  const ui = shell({ model, el, contract: CONTRACT, kind: "strategy", reset: { show: "" }, changed: (given) => Object.keys(given).forEach((name) => inputs[name]?.refresh(true)) });
+  ui.css(SHEET);
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
-  const put = (given) => {
-    ui.set(given);
-    for (const name of Object.keys(given)) inputs[name]?.refresh(true);
-  };
-  const start = (given) => put({ ...START, show: "", ...given });
-  const link = permalink({
-    key: keyOf(el, "strategy", model.get("link")),
-    el,
-    get: () => (model.get("show") ? undefined : presetOf(setting())) ?? { ...setting(), show: model.get("show") },
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(settingOf(value));
-      } else if (isSetting(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(settingOf(name));
-    }),
-  );
+  const { setting, put } = ui;
+  const link = ui.link({ get: () => (model.get("show") ? undefined : CONTRACT.presetOf(setting())) ?? { ...setting(), show: model.get("show") } });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(
     NAMES.map((name) => [
       name,
@@ -92,13 +100,14 @@ function render({ model, el }) {
   const wire = named("network between nodes", WIRES, "other", (one) => one.set);
   const note = h("p", { class: "sc-note", role: "status" });
   const asked = h("ol", { class: "st-walk" });
-  const end = h("p", { class: "sc-head" });
+  const end = h("p", { class: "st-told-one" });
   const board = h("tbody");
   const answers = table();
   const shownTitle = h("p", { class: "sc-title" });
   const about = h("p", { class: "st-about" });
-  const names = Object.fromEntries(Object.entries(STRATEGIES).map(([name, label]) => [name, button(label, () => ui.set({ show: name }), { kind: "row" })]));
-  const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" });
+  const lines = Object.fromEntries(Object.keys(STRATEGIES).map((name) => [name, line(name, () => ui.set({ show: name }))]));
+  const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" }, Object.values(lines).map((one) => one.press));
+  const grid = cluster();
 
   function walk(plan) {
     replace(
@@ -113,38 +122,22 @@ function render({ model, el }) {
         ),
       ),
     );
-    const chosen = plan.candidates[plan.strategy];
-    const fast = plan.fastest !== plan.strategy && plan.fastest !== "none" && plan.candidates[plan.fastest];
-    replace(
-      end,
-      "→ ",
-      h("b", {}, chosen ? STRATEGIES[chosen.name] : "Nothing here fits"),
-      chosen ? `: ${describeLayout(chosen.layout)}, ${amount(chosen.memory.total)} on each GPU, ${speed(chosen.tokens_per_second)}.` : ". More GPUs, checkpointed blocks, a smaller micro-batch, a shorter sequence or fewer bytes for each parameter.",
-      fast && ` By these estimates ${STRATEGIES[fast.name]} is faster: ${speed(fast.tokens_per_second)}.`,
-    );
   }
 
-  /** The picture: a row for each candidate, its memory as a bar against the limit, and its speed. */
-  function drawRows(plan, shown, limit) {
-    const scale = 100 / (1.5 * limit); // what is far too much runs out of its bar
-    const all = Object.values(plan.candidates);
-    for (const one of all) {
-      const { memory } = one;
-      const parts = [["st-state", stateOf(memory)], ["st-gathered", memory.gathered], ["st-saved", memory.activations + memory.logits]];
-      const told = one.name === plan.strategy ? "the tree's end" : one.name === plan.fastest ? "fastest" : "";
-      const said = `${amount(memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}`;
-      replace(
-        names[one.name],
-        h("span", { class: "st-name" }, one.name === plan.strategy && "→ ", h("b", {}, SHORT[one.name])),
-        h("span", { class: "st-bar" }, parts.map(([cls, size]) => h("i", { class: cls, style: { width: `${size * scale}%` } })), h("i", { class: "st-limit", style: { left: `${limit * scale}%` } })),
-        h("span", { class: one.fits ? "st-size" : "st-size bad" }, amount(memory.total)),
-        h("span", { class: "st-speed" }, speed(one.tokens_per_second)),
-      );
-      names[one.name].setAttribute("aria-label", `${STRATEGIES[one.name]}: ${said}${told && `, ${told}`}`);
-      names[one.name].setAttribute("aria-pressed", String(one.name === shown));
-    }
-    const buttons = all.map((one) => names[one.name]);
-    if (buttons.some((one, i) => one !== picture.children[i]) || picture.children.length !== buttons.length) replace(picture, buttons);
+  /** One sentence on the candidate that is shown. */
+  function tell(plan, one, odd) {
+    const chosen = plan.candidates[plan.strategy];
+    const fast = one === chosen && plan.fastest !== plan.strategy && plan.candidates[plan.fastest];
+    replace(
+      end,
+      one === chosen && "→ ",
+      h("b", {}, SHORT[one.name]),
+      `: ${describeLayout(one.layout)}. Each GPU needs `,
+      h("b", { class: one.fits ? "st-good" : "st-bad" }, amount(one.memory.total)),
+      one.fits ? "." : ", too much.",
+      fast && ` Faster, by these estimates: ${SHORT[fast.name]}.`,
+      odd ? ` ${odd}` : !chosen && " Nothing here fits.",
+    );
   }
 
   function compare(plan) {
@@ -164,47 +157,41 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
+  const spot = h("div", { class: "st-stage" });
   function draw() {
-    queued = false;
     const now = setting();
     Object.values(inputs).forEach((one) => one.refresh());
     for (const name of PICKS) picks[name].update({ value: String(now[name]) });
     known.update({ value: modelOf(now) ?? OTHER });
     card.update({ value: cardOf(now) ?? OTHER });
     wire.update({ value: wireOf(now) ?? OTHER });
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
+    const hint = ui.mark(CONTRACT.presetOf(now));
     const odd = now.hidden % now.heads ? "The hidden size is not a multiple of the heads: no such model exists." : now.heads % now.kv_heads ? "The heads are not a multiple of the key and value heads: no such model exists." : "";
-    note.textContent = odd || (PRESETS[preset]?.note ?? "");
-    note.hidden = !note.textContent;
+    ui.tell(note, hint);
     const plan = planOf(now);
     const show = model.get("show");
     const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
-    walk(plan);
-    drawRows(plan, shown, ROOM * now.memory_gb * 1e9);
-    compare(plan);
     const one = plan.candidates[shown];
+    walk(plan);
+    tell(plan, one, odd);
+    for (const [name, row] of Object.entries(lines)) row.draw(plan, plan.candidates[name], name === shown, ROOM * now.memory_gb * 1e9);
+    grid.draw(now, one, Math.max(240, Math.floor(spot.clientWidth) || 560));
+    compare(plan);
     shownTitle.textContent = `In numbers: ${STRATEGIES[shown]}, ${describeLayout(one.layout)}`;
     about.textContent = ABOUT[shown];
     answers.draw(rows(now, one));
     ui.say(describe(now, show, plan));
     return one;
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "show"]) ui.on(name, queue);
+  ui.follow(draw, [...CONTRACT.names, "show"]);
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());
+  const swatch = (cls, label) => h("span", {}, h("i", { class: cls }), label);
+  replace(spot, grid.node, picture, h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered"), swatch("st-saved", "activations"), h("span", { class: "st-right" }, "tokens/s")));
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
   ui.lay({
-    stage: [
-      picture,
-      h("p", { class: "sc-small st-key" }, h("span", {}, h("i", { class: "st-state" }), "state"), h("span", {}, h("i", { class: "st-gathered" }), "gathered or cast"), h("span", {}, h("i", { class: "st-saved" }), "activations, logits"), h("span", {}, h("i", { class: "st-limit" }), `${plain(100 * ROOM)} % of the GPU`)),
-    ],
+    stage: spot,
     presets: chips,
     readout: end,
     drawer: [
@@ -224,6 +211,7 @@ function render({ model, el }) {
     ],
   });
   draw();
+  ui.watch(spot, draw);
   return ui.cleanup;
 }
 

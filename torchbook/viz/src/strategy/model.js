@@ -8,18 +8,19 @@ import {
   kvWidth, logitsBytes, MODELS as SHAPES, optimizerBytes, parameters, SHAPE, STATE_BYTES, streamBytes,
 } from "../memory/model.js";
 import { hiddenTime, ringAllreduceTime } from "../scaling/model.js";
-import { amount, duration, plain, significant } from "../scaling/text.js";
+import { amount, duration, plain, significant } from "../core/units.js";
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
 const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from[name]]));
 export const FIELDS = { ...pick(MEMORY_FIELDS, SETUP.shared), ...SETUP.fields };
 export const CHOICES = { ...pick(MEMORY_CHOICES, SETUP.picks), ...SETUP.choices };
 export const MODELS = pick(SHAPES, SETUP.models);
-export const { cards: CARDS, wires: WIRES, presets: PRESETS } = SETUP;
+export const { cards: CARDS, wires: WIRES } = SETUP;
 export const NAMES = Object.keys(FIELDS);
 export const PICKS = Object.keys(CHOICES);
-export const ALL = [...NAMES, ...PICKS];
-export const START = { ...Object.fromEntries(ALL.map((name) => [name, (FIELDS[name] ?? CHOICES[name]).value])) };
+export const CONTRACT = contractOf({ ...SETUP, fields: FIELDS, choices: CHOICES, models: MODELS }, { also: { show: (value) => value === "" || Object.hasOwn(STRATEGIES, value) } });
+export const { start: START, problem, isSetting, settingOf, presetOf } = CONTRACT;
 
 export const ROOM = 0.9;
 export const MANY = 128;
@@ -256,6 +257,19 @@ export const speed = (rate) => {
   for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (rate >= size) return `${significant(rate / size)} ${unit} tokens/s`;
   return `${significant(rate)} tokens/s`;
 };
+/**
+ * Where in the model the part of a rank lies, in fractions of its width and of its depth. Ranks next to each other are
+ * tensor parallel, then context, shards, replicas, stages; shards are narrow columns of what is left of the width.
+ * @returns {{x: number, width: number, y: number, height: number, column: number, wide: number}} `column` and `wide` are
+ *   the tensor-parallel part, of which the shard is a piece
+ */
+export function partOf(rank, { tp, cp, shard, replicate, pp, fsdp }) {
+  const inside = Math.floor(rank / tp) % (cp * shard);
+  const stage = Math.floor(rank / (tp * cp * shard * replicate)) % pp;
+  const [column, wide] = [(rank % tp) / tp, 1 / tp];
+  return { column, wide, x: column + (inside * wide) / fsdp, width: wide / fsdp, y: stage / pp, height: 1 / pp };
+}
+
 const DIMS = { pp: "pipeline", replicate: "replicas", shard: "shards", cp: "context", tp: "tensor" };
 export const describeLayout = (layout) => Object.keys(DIMS).filter((dim) => layout[dim] > 1).map((dim) => `${layout[dim]} ${DIMS[dim]}`).join(" × ") || "one GPU";
 export const stateOf = (memory) => memory.parameters + memory.gradients + memory.optimizer;
@@ -319,22 +333,7 @@ export function planOf(given) {
   return { strategy, steps, candidates: every, fastest: fastest?.name ?? "none" };
 }
 
-/** What is wrong with a value for this field; empty when nothing is. */
-export function problem(name, value) {
-  const { low, high, whole } = FIELDS[name];
-  if (Number.isFinite(value) && value >= low && value <= high && (!whole || Number.isInteger(value))) return "";
-  return `${whole ? "a whole number" : "a number"} from ${low} to ${high}`;
-}
-const allowed = (name, value) => {
-  if (name === "show") return value === "" || Object.hasOwn(STRATEGIES, value);
-  if (Object.hasOwn(CHOICES, name)) return CHOICES[name].of.some(([one]) => one === value);
-  return Object.hasOwn(FIELDS, name) && !problem(name, value);
-};
-export const isSetting = (given) => Boolean(given) && typeof given === "object" && Object.entries(given).every(([name, value]) => allowed(name, value));
-
 const matches = (setting, wanted) => Object.entries(wanted).every(([name, value]) => setting[name] === value);
-export const settingOf = (preset) => ({ ...START, ...MODELS[PRESETS[preset].model].shape, ...PRESETS[preset].set });
-export const presetOf = (setting) => Object.keys(PRESETS).find((name) => matches(setting, settingOf(name)));
 export const modelOf = (setting) => Object.keys(MODELS).find((name) => matches(setting, MODELS[name].shape));
 export const cardOf = (setting) => Object.keys(CARDS).find((name) => matches(setting, CARDS[name].set));
 export const wireOf = (setting) => Object.keys(WIRES).find((name) => matches(setting, WIRES[name].set));

@@ -22,26 +22,40 @@ export const CSS = `
 .st-one{white-space:nowrap}
 .tbviz .st-about{font-size:max(12px,.92em)}
 .st-part{color:var(--tb-muted);font-size:max(12px,.88em);white-space:nowrap}
-.st-rows{display:flex;flex-direction:column;gap:.2rem}
-.tbviz .tbviz-row{display:grid;grid-template:"name bar size speed" auto/13rem minmax(0,1fr) 4.5rem 8.5rem;gap:.1rem .7rem;align-items:center;text-align:left;border-color:transparent;padding:.25rem .5rem}
-.tbviz .tbviz-row[aria-pressed=true]{background:var(--tb-accent-soft);border-color:var(--tb-accent);color:var(--tb-fg);font-weight:400}
-.st-name{grid-area:name;white-space:nowrap}
-.st-size,.st-speed{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.st-size.bad{color:var(--tb-bad);font-weight:650}
-.st-size{grid-area:size}
-.st-speed{grid-area:speed}
-.st-bar{grid-area:bar;position:relative;display:flex;height:1.1rem;border:1px solid var(--tb-line);border-radius:3px;overflow:hidden;background:var(--tb-bg)}
+.st-stage{display:flex;flex-direction:column;gap:.5rem;min-width:0}
+.st-rows{display:flex;flex-direction:column;gap:2px}
+.tbviz .tbviz-row{display:block;width:100%;text-align:left;border-color:transparent;padding:.15rem .4rem;background:none;font-weight:400}
+.tbviz .tbviz-row[aria-pressed=true]{background:var(--tb-accent-soft);border-color:var(--tb-accent);color:var(--tb-fg)}
+.tbviz .tbviz-row[aria-disabled=true]{border-color:transparent}
+.st-line{display:grid;grid-template-columns:5.2rem minmax(0,1fr) 4.2rem;gap:.6rem;align-items:center}
+.st-name{white-space:nowrap;font-weight:600}
+.st-speed{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.st-not :is(.st-name,.st-speed){color:var(--tb-bad)}
+.st-not .st-speed{text-decoration:line-through}
+.st-bar{position:relative;display:flex;height:1.15rem;border:1px solid var(--tb-edge);border-radius:3px;overflow:hidden;background:var(--tb-bg)}
+[aria-disabled=true] .st-bar{border-style:dashed;border-color:var(--tb-line)}
+[aria-disabled=true] .st-limit{display:none}
 .st-bar i{display:block;height:100%;flex:none}
+@media (prefers-reduced-motion:no-preference){.st-bar i{transition:width .38s,left .38s}}
 .st-state{background:var(--tb-accent)}
 .st-gathered{background:repeating-linear-gradient(45deg,var(--tb-warm) 0 3px,var(--tb-warm-soft) 3px 6px)}
 .st-saved{background:var(--tb-good)}
 .tbviz .st-bar .st-limit{position:absolute;top:0;width:2px;background:var(--tb-fg)}
+.tbviz .st-bar .st-over{position:absolute;top:0;background:repeating-linear-gradient(45deg,var(--tb-bad) 0 4px,var(--tb-bad-soft) 4px 8px)}
+.st-box{fill:var(--tb-fill);stroke:var(--tb-edge)}
+.st-box.st-idle{fill:none;stroke-dasharray:4 3}
+.st-hatch{stroke:var(--tb-warm);stroke-width:3}
+.st-kept{fill:var(--tb-accent)}
+.st-cluster text{font-variant-numeric:tabular-nums}
+.tbviz .st-told-one{min-height:2.9em}
+@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:4.2em}.st-line{grid-template-columns:4.6rem minmax(0,1fr) 3.4rem;gap:.4rem}}
+.tbviz .st-good{color:var(--tb-good)}
+.tbviz .st-bad{color:var(--tb-bad)}
+.st-key .st-right{margin-left:auto}
 .tbviz .st-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 .st-key i{display:inline-block;width:.9rem;height:.7rem;margin-right:.35rem;border-radius:2px;vertical-align:-1px}
-.st-key .st-limit{width:2px;background:var(--tb-fg);margin:0 .55rem 0 .4rem}
 .tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}
 .tbviz .sc details>summary,.tbviz summary{cursor:pointer;min-height:1.6rem}
-@container (max-width:560px){.st-name,.st-speed,.st-part{white-space:normal}.tbviz .tbviz-row{grid-template:"name speed" auto "bar size" auto/minmax(0,1fr) auto}}
 @container (max-width:639px){
 .tbviz .st-walk li{grid-template-columns:1.6rem minmax(0,1fr)}
 .st-walk li::before{grid-row:1/4}
@@ -54,5 +68,5 @@ export const CSS = `
 .tbviz .st-board th,.tbviz .st-board td:nth-child(2){grid-column:1/-1;width:auto}
 .st-board td:not(:nth-child(2))::before{content:attr(data-of);display:block;font-size:max(12px,.82em);color:var(--tb-muted)}
 }
-@media (forced-colors:active){.st-bar i,.st-key i{forced-color-adjust:none}}
+@media (forced-colors:active){.st-bar i,.st-key i,.st-cluster{forced-color-adjust:none}}
 `;

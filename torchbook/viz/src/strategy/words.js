@@ -1,7 +1,7 @@
 /** The state in words, the numbers of a candidate with their formulas, and the same as PyTorch. */
 
 import { copied, parameters, STATE_BYTES, STATE_8BIT } from "../memory/model.js";
-import { amount, count, duration, plain, significant } from "../scaling/text.js";
+import { amount, count, duration, plain, significant } from "../core/units.js";
 import { BUCKET, chunks, computeFlops, describeLayout, fullest, GATHERED, memoryPerGpu, microBatches, namedAs, planOf, ROOM, saved, share, speed, stateOf, STRATEGIES, WHOLE } from "./model.js";
 
 const told = (one) => `${describeLayout(one.layout)}, ${amount(one.memory.total)} on each GPU, which ${one.fits ? "fits" : "does not fit"}; ${amount(one.sent)} sent by each GPU in a step of ${duration(one.step)}, ${duration(one.exposed)} of it waiting; ${speed(one.tokens_per_second)}`;

@@ -38,6 +38,8 @@ const FATES = {
   shared: "shares the storage",
 };
 
+const LIST = "whole numbers, separated by commas";
+
 const layout = ({ shape, stride, offset }) =>
   `shape ${tuple(shape)}, stride ${tuple(stride)}, storage_offset ${offset}`;
 
@@ -109,7 +111,12 @@ export function operations(on) {
     function update() {
       title.textContent = codeOf({ name, args });
       go.disable(wrong.size > 0);
-      if (wrong.size) return;
+      if (wrong.size) {
+        preview.classList.add("bad");
+        const wanted = (name) => (schema.args.find((arg) => arg.name === name).kind === "int" ? "a whole number" : LIST);
+        preview.textContent = [...wrong].map((each) => `${each}: ${wanted(each)}`).join("; ");
+        return;
+      }
       const before = on.get().state;
       const done = step(before, { name, args });
       preview.classList.toggle("bad", Boolean(done.error));
@@ -165,7 +172,7 @@ export function operations(on) {
         const numbers = parseList(text);
         if (numbers) wrong.delete(arg.name);
         else wrong.add(arg.name);
-        box.update({ error: numbers ? "" : "whole numbers, separated by commas" });
+        box.update({ error: numbers ? "" : LIST });
         set(arg.name, numbers ?? []);
       },
     });

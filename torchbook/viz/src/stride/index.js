@@ -1,21 +1,20 @@
 /** StrideExplorer: logical elements above the storage they lie in, joined; real operations between them. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, glide, h, replace, select, shake, shell, toolbar } from "../core/index.js";
 import { operations, parseList } from "./form.js";
 import { dtypes, script } from "./model.js";
 import { logicalGrid, memory } from "./panels.js";
 import * as programs from "./program.js";
 import { factsOf, listingOf, readersOf, refusalOf, sumOf } from "./readout.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { tabs, walker, writer } from "./tools.js";
-import { glide, wires } from "./wires.js";
+import { wires } from "./wires.js";
 
-const { aliases, fits, index, presets, run, sharesFirst } = programs;
+const { aliases, fits, index, run, sharesFirst } = programs;
 const INPUTS = ["shape", "dtype", "ops", "attempt"];
-const HELP =
-  "Point at an element, or tab into the grid and move with the arrow keys " +
-  "(Page Up and Page Down for the outer dimension, with Shift for the outermost).";
 const GLIDES = 128; // elements that move at once
+const GLIDE = 420; // milliseconds
 
 const sorted = (_, value) =>
   value && typeof value === "object" && !Array.isArray(value)
@@ -79,13 +78,32 @@ function session(ui, model) {
     preset() {
       const now = [program.shape, program.ops, program.attempt ?? null, program.dtype];
       const is = ({ shape, ops: all, attempt = null }) => same([shape, all, attempt, "float32"], now);
-      return Object.keys(presets).find((name) => is(presets[name]));
+      return Object.keys(SETUP.presets).find((name) => is(SETUP.presets[name].set));
     },
     state: () => ({ ...read(), selected: model.get("selected") }),
   };
 }
 
-/** The two pictures with the sum between them; `point` says what the pointer or the keyboard is on. */
+/**
+ * Which thing lies at a place of `after`, told by its place in `before`: the same place of the same storage, or that from
+ * which it was copied, known by its value; undefined for what was not there.
+ */
+function origins(before, after) {
+  if (before.storageId === after.storageId) return (place) => place;
+  const from = new Map();
+  before.storage.forEach((value, place) => from.set(value, from.has(value) ? undefined : place));
+  return (place) => from.get(after.storage[place]);
+}
+
+/** A dimension goes where its size and stride go. */
+const placedNumbers = (facts) =>
+  [...facts.querySelectorAll(".sx-value")].flatMap((value, row) =>
+    [...value.querySelectorAll("[data-dim]")].map((number, d) => [`${row}:${dimensionOf(facts, d)}`, number]),
+  );
+const dimensionOf = (facts, d) =>
+  [...facts.querySelectorAll(".sx-value")].slice(0, 2).map((value) => value.querySelectorAll("[data-dim]")[d]?.textContent).join();
+
+/** The two pictures, joined, and the sum below them; `point` says what the pointer or the keyboard is on. */
 function pictures(now) {
   let pointed = null; // {at} or {place}
   let written = null; // {place, readers} of the last write
@@ -113,9 +131,11 @@ function pictures(now) {
     },
   });
   const sum = h("div", { class: "sx-sum" });
-  const node = h("div", { class: "sx" }, grid.node, sum, store.node);
-  const join = wires(node, { cellOf: grid.cellOf, slot: store.slot });
-  node.prepend(join.node);
+  const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
+  const stored = h("div", { class: "sx-told", role: "list", "aria-label": "The storage" });
+  const node = h("div", { class: "sx-picture" }, facts, grid.node, h("div", { class: "sx-below" }, store.node, stored));
+  const join = wires(node, { grid: grid.node, store: store.node, cellOf: grid.cellOf, slot: store.slot });
+  node.append(join.node);
 
   function mark() {
     const { state } = now.get();
@@ -131,22 +151,47 @@ function pictures(now) {
     join.join(at ? [at, ...others] : readers, walking ? null : place);
   }
 
+  /** Shape, stride and offset above the grid, the fate of the storage below the storage. */
+  function tell() {
+    const told = factsOf(now.get());
+    replace(facts, told.tensor);
+    replace(stored, told.storage);
+    const unread = now.get().state.storage.length - aliases(now.get().state).size;
+    if (unread > 0) stored.append(h("div", { class: "sx-cap", role: "listitem" }, `dashed: ${unread} not reached`));
+  }
+
+  /** Remembers where all things are before `state` is drawn; the answer lets them glide to where they are then. */
+  function leave(before, state) {
+    const origin = origins(before, state);
+    const cells = (of, thing) =>
+      [...grid.all()].map(([name, cell]) => [thing(index(of, name ? name.split(",").map(Number) : [])), cell]);
+    const slots = (thing) => store.slots().map((slot, place) => [thing(place), slot]);
+    const itself = (place) => place;
+    const all = [
+      [glide(cells(before, itself), GLIDE), () => cells(state, origin)],
+      [glide(slots(itself), GLIDE), () => slots(origin)],
+      [glide(placedNumbers(facts), GLIDE), () => placedNumbers(facts)],
+    ];
+    return () => {
+      for (const [settle, after] of all) settle(after());
+      join.follow(GLIDE);
+    };
+  }
+
   function draw() {
     const { state } = now.get();
     const looks = ({ shape, stride, offset, storageId, storage }) => [shape, stride, offset, storageId, storage];
     const fresh = !drawn || !same(looks(drawn), looks(state));
     const hadFocus = grid.hasFocus();
     if (fresh) {
-      const stays = drawn && drawn.storageId === state.storageId && grid.all().size <= GLIDES;
-      const placed = (of) => () =>
-        [...grid.all()].map(([name, cell]) => [index(of, name ? name.split(",").map(Number) : []), cell]);
-      const settle = stays ? glide(node, placed(drawn), placed(state)) : () => {};
+      const settle = drawn && grid.all().size <= GLIDES ? leave(drawn, state) : () => {};
       pointed = null;
       grid.draw(state);
       store.draw(state);
+      tell();
       settle();
       drawn = state;
-    }
+    } else tell();
     const at = now.selected();
     grid.rove(at);
     if (hadFocus && fresh && at) grid.cellOf(at).focus({ preventScroll: true });
@@ -171,8 +216,10 @@ function pictures(now) {
 
   return {
     node,
+    sum,
     draw,
     showWalk,
+    refuse: () => shake(grid.node),
     wrote: (what) => (written = what),
     mark,
     cleanup: join.cleanup,
@@ -223,7 +270,7 @@ function firstTensor(now) {
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Stride explorer", finding: "A view changes strides, not data", invitation: "Choose an element: where is it in memory?", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "stride" });
   ui.css(CSS);
   const now = session(ui, model);
   const view = pictures(now);
@@ -236,8 +283,10 @@ function render({ model, el }) {
       view.wrote(null);
       writing.clear();
       act(...given);
+      if (model.get("attempt")) view.refuse();
     };
-  const forms = operations({ get: now.get, apply: lifting(now.apply), replaceLast: lifting(now.replaceLast) });
+  const apply = lifting(now.apply);
+  const forms = operations({ get: now.get, apply, replaceLast: lifting(now.replaceLast) });
   const first = firstTensor({ ...now, start: lifting(now.start) });
   const writing = writer({
     get: now.get,
@@ -268,37 +317,23 @@ function render({ model, el }) {
     forms.close();
     now.start(given);
   });
-  const link = permalink({
-    key: keyOf(el, "stride", model.get("link")),
-    el,
-    get: () => now.preset() ?? now.state(),
-    put: (value) => {
-      if (Object.hasOwn(presets, value)) begin(presets[value]);
-      else if (programs.isProgram(value)) begin(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(presets).map(([name, preset]) =>
-    button(preset.label, () => {
-      begin(preset);
-    }),
-  );
+  const choose = (name) => begin(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: begin, accepts: programs.isProgram, get: () => now.preset() ?? now.state() });
+  const chips = ui.chips(choose);
 
   const note = h("p", { role: "status" });
-  const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
+  const more = h("div", { class: "sx-told", role: "list", "aria-label": "More of the tensor" });
   const refusal = h("div", { class: "sx-alert", role: "alert" });
   const listing = h("ol", { class: "sx-program", "aria-label": "The program so far" });
   const back = button("Undo", lifting(now.undo));
   const reset = button("Start over", () => begin({ shape: now.get().shape, dtype: now.get().dtype }));
   const copy = copyButton("Copy code", () => script(now.get().state));
 
-  let queued = false;
   function drawAll() {
-    queued = false;
     now.refresh();
     const program = now.get();
     const fresh = view.draw();
-    replace(facts, factsOf(program));
+    replace(more, factsOf(program).more);
     if (program.error || refusal.hasChildNodes()) replace(refusal, refusalOf(program));
     replace(listing, listingOf(program));
     for (const one of [back, reset]) one.disable(now.atStart());
@@ -306,30 +341,30 @@ function render({ model, el }) {
     first.refresh();
     if (!writing.node.hidden) writing.refresh();
     if (!walking.node.hidden && fresh) walking.refresh();
-    const preset = now.preset();
-    Object.keys(presets).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    note.textContent = presets[preset]?.note ?? "";
-    note.hidden = !preset;
+    const about = ui.mark(now.preset());
+    ui.tell(note, program.error ? "" : about);
+    readout.classList.toggle("refused", Boolean(program.error));
     ui.say(programs.describe(program, now.selected()));
   }
   // Traits that change together are drawn once.
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && drawAll());
-    queued = true;
-  };
-  for (const name of [...INPUTS, "selected"]) ui.on(name, queue);
+  ui.follow(drawAll, [...INPUTS, "selected"]);
 
-  const code = h("div", { class: "sx-row" }, copy, link, first.nodes);
+  const quick = [
+    button("x.mT", () => apply({ name: "mT", args: {} }), { title: "Swap the last two dimensions" }),
+    button("x.contiguous()", () => apply({ name: "contiguous", args: {} }), { title: "Bring the elements in order in memory" }),
+  ];
+  const readout = h("div", { class: "sx-readout" }, view.sum, note, refusal);
+  const code = h("div", { class: "sx-row" }, copy, link, reset, first.nodes);
   const tools = tabs("Tools", [
     ["Write to an element", writing],
     ["Walk through memory", walking],
   ]);
-  const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, listing, code), tools);
+  const workshop = h("div", { class: "sx" }, forms.node, h("div", { class: "sx-box" }, more, listing, code), tools);
   ui.lay({
-    stage: h("div", { class: "sx" }, view.node),
+    stage: view.node,
     presets: chips,
-    bar: toolbar("Program", [back, reset]),
-    readout: [note, facts, refusal],
+    bar: toolbar("Program", [...quick, back]),
+    readout,
     drawer: workshop,
   });
   drawAll();

@@ -1,6 +1,6 @@
 /** The two pictures: logical elements in nested panels, and the storage in cache lines. Each is one tab stop. */
 
-import { h, replace } from "../core/index.js";
+import { h, replace, touchField } from "../core/index.js";
 import { aliases, index, short } from "./program.js";
 
 const MOVES = {
@@ -21,6 +21,7 @@ export const inHue = (d, text) => h("span", { class: hue(d), "data-dim": d }, te
 const key = (at) => at.join(",");
 const share = (place, storage) => `${Math.round((100 * place) / Math.max(1, storage.length - 1))}%`;
 const bracket = (at) => `[${at.join(", ")}]`;
+const MOST = 48; // numbers that are written into cells; of more a mosaic is drawn
 
 function roving(cells, to) {
   for (const cell of cells) cell.tabIndex = cell === to ? 0 : -1;
@@ -55,7 +56,7 @@ export function logicalGrid(on) {
         "aria-label": name,
         style: { "--at": share(place, state.storage) },
       },
-      value,
+      h("span", { class: "sx-n" }, value),
     );
     cells.set(key(at), el);
     return el;
@@ -84,10 +85,9 @@ export function logicalGrid(on) {
           Array.from({ length: columns }, (_, j) => axis(rank - 1, j)),
         )
       : null;
-    return h("div", { class: "sx-rows", role: "rowgroup" }, labels, body);
+    return h("div", { class: "sx-rows", role: "rowgroup", style: { "--n": columns } }, labels, body);
   }
 
-  const sized = (d) => inHue(d, `dim ${d}`);
   const panel = (before) =>
     h(
       "div",
@@ -99,15 +99,8 @@ export function logicalGrid(on) {
         before.map((i, d) => [inHue(d, i), ", "]),
         ":, :]",
       ),
-      h("div", { class: "sx-scroll", role: "presentation" }, table(before)),
+      table(before),
     );
-
-  function caption() {
-    const rank = state.shape.length;
-    const arrows = ["→ across", "↓ down", "▥ panel", "▤ band of panels"];
-    if (!rank) return "one element, no dimension";
-    return state.shape.map((_, d) => [d ? ", " : "", sized(d), ` ${arrows[rank - 1 - d]}`]);
-  }
 
   function draw(next) {
     state = next;
@@ -123,7 +116,7 @@ export function logicalGrid(on) {
       );
     let body;
     if (empty) body = h("p", { class: "sx-cap" }, "No elements: one of the sizes is 0.");
-    else if (rank <= 2) body = h("div", { class: "sx-scroll", role: "presentation" }, table([]));
+    else if (rank <= 2) body = table([]);
     else if (rank === 3) body = across([]);
     else body = Array.from({ length: shape[0] }, (_, n) => across([n]));
     const grid = h(
@@ -135,8 +128,10 @@ export function logicalGrid(on) {
       },
       body,
     );
-    node.classList.toggle("dense", cells.size > 48);
-    replace(node, h("p", { class: "sx-head" }, "Logical elements: ", caption()), grid);
+    node.classList.toggle("dense", cells.size > MOST);
+    node.classList.toggle("roomy", rank <= 2 && cells.size <= MOST / 2 && (shape.at(-2) ?? 1) <= 4);
+    node.classList.toggle("tbviz-drawn", (shape.at(-1) ?? 0) <= 16); // wider ones are scrolled by the finger
+    replace(node, grid);
   }
 
   function mark({ main, also = [], wrote = [] }) {
@@ -175,11 +170,12 @@ export function logicalGrid(on) {
     return to;
   }
 
-  node.addEventListener("click", (event) => {
-    const at = atOf(event.target);
-    if (!at) return;
-    cellOf(at).focus({ preventScroll: true });
-    on.onselect(at);
+  touchField(node, {
+    cells: () => cells.values(),
+    onpick(cell, event) {
+      if (event.type === "click") cell.focus({ preventScroll: true });
+      on.onselect(atOf(cell));
+    },
   });
   node.addEventListener("keydown", (event) => {
     const at = atOf(event.target);
@@ -206,7 +202,7 @@ export function logicalGrid(on) {
  *   onselect: (place: number) => void}} on
  */
 export function memory(on) {
-  const node = h("div", {});
+  const node = h("div", { class: "sx-store" });
   let slots = [];
   let lines = [];
   let perLine = 16;
@@ -227,7 +223,7 @@ export function memory(on) {
         "aria-label": `storage ${place} holds ${value}, ${read}${start}`,
         style: { "--at": share(place, state.storage) },
       },
-      value,
+      h("span", { class: "sx-n" }, value),
       count > 1 ? h("span", { class: "sx-times", "aria-hidden": "true" }, `×${count}`) : null,
     );
     slots.push(el);
@@ -245,30 +241,22 @@ export function memory(on) {
     slots = [];
     lines = [];
     const count = state.storage.length;
-    const dense = count > 4 * perLine; // then a line's places are counted from its number, to fit on a screen
+    const [many, dense] = [count > perLine, count > MOST];
     for (let first = 0; first < count; first += perLine) {
       const places = Array.from({ length: Math.min(perLine, count - first) }, (_, i) => first + i);
-      const many = count > perLine;
       lines.push(
         h(
           "div",
           { class: "sx-line", role: "row" },
-          many ? h("span", { class: "sx-cap", "aria-hidden": "true" }, `${dense ? "" : "cache "}line ${lines.length}`) : null,
+          many ? h("span", { class: "sx-cap", "aria-hidden": "true" }, first) : null,
           places.map((place) => slot(state, place, shared.get(place) ?? [])),
         ),
       );
     }
     const body = lines.length
-      ? h("div", { class: `sx-memory${dense ? " dense" : ""}${count > perLine ? " many" : ""}`, role: "grid", "aria-label": "Storage" }, lines)
+      ? h("div", { class: `sx-memory${dense ? " dense" : ""}${many ? " many" : ""}${count > 8 ? " long" : ""}`, role: "grid", "aria-label": "Storage", style: { "--k": Math.min(count, 8) } }, lines)
       : h("p", { class: "sx-cap" }, "An empty storage.");
-    const unread = count - shared.size;
-    const notes = [
-      `${count} ${state.dtype} elements in a row`,
-      unread > 0 && shared.size ? `dashed: ${unread} not reached` : "",
-      [...shared.values()].some((r) => r.length > 1) ? "×n: read by n elements" : "",
-      count ? "▲ storage_offset" : "",
-    ].filter(Boolean);
-    replace(node, h("p", { class: "sx-head" }, `Storage: ${notes.join(" · ")}`), body);
+    replace(node, body);
     roving(slots, slots[Math.min(state.offset, slots.length - 1)]);
   }
 
@@ -301,10 +289,7 @@ export function memory(on) {
     roving(slots, to);
     to.focus();
   });
-  node.addEventListener("click", (event) => {
-    const place = placeOf(event.target);
-    if (place !== null) on.onselect(place);
-  });
+  touchField(node, { cells: () => slots, onpick: (cell) => on.onselect(placeOf(cell)) });
   node.addEventListener(
     "focusin",
     (event) => event.target.matches(":focus-visible") && on.onfocus(placeOf(event.target)),

@@ -1,9 +1,7 @@
 /** A tensor and the operations on it, run from the start: what the figure shows at each step, and in words. Pure. */
 
 import { aliases, apply, bytes, create, dtypes, index, isContiguous, storageBytes, write } from "./model.js";
-import presets from "./presets.json";
 
-export { presets };
 export const LIMIT = 512; // elements that can be drawn
 export const RANK = 4;
 

@@ -7,7 +7,9 @@ import { aliases, bytes, index, isContiguous, short, storageBytes, tuple } from 
 
 const LETTERS = ["i", "j", "k", "l"];
 const NB = "\u00a0";
+const PLUS = `${NB}+${NB}`;
 const truth = (state) => (isContiguous(state) ? "True" : "False");
+const unbroken = (...parts) => h("span", {}, parts);
 const inHues = (list) => ["(", list.map((n, d) => [d ? ", " : "", inHue(d, n)]), list.length === 1 ? ",)" : ")"];
 
 function storageFact({ steps }) {
@@ -16,43 +18,46 @@ function storageFact({ steps }) {
   return last.op.name === "write" ? "written to" : fate(last);
 }
 
-/** Shape, stride and the rest, each with its value before the last operation where that was another. */
+/** What tells where an element lies; of the storage, what became of it; and what is true besides. */
 export function factsOf(program) {
   const { state, steps } = program;
-  const before = steps.at(-2)?.state ?? state;
+  const { copied } = steps.at(-1);
   const [size, stored] = [bytes(state), storageBytes(state)];
-  const fact = (name, value, was, now) => {
-    const old = was === now ? null : h("span", { class: "sx-value was" }, `was ${was}`);
-    return factBox(name, value, old, old !== null);
+  return {
+    tensor: [
+      fact("shape", inHues(state.shape)),
+      fact("stride", inHues(state.stride)),
+      fact("storage_offset", state.offset),
+    ],
+    storage: fact("storage", storageFact(program), copied ? "copied" : steps.length > 1 ? "kept" : ""),
+    more: [
+      fact("is_contiguous()", truth(state)),
+      fact("bytes", size === stored ? size : `${size} (storage ${stored})`),
+      fact("an element is at", formulaOf(state)),
+    ],
   };
-  return [
-    fact("shape", inHues(state.shape), tuple(before.shape), tuple(state.shape)),
-    fact("stride", inHues(state.stride), tuple(before.stride), tuple(state.stride)),
-    fact("storage_offset", state.offset, before.offset, state.offset),
-    fact("is_contiguous()", truth(state), truth(before), truth(state)),
-    factBox("storage", storageFact(program), null, steps.at(-1).copied),
-    fact("bytes", size === stored ? size : `${size} (storage ${stored})`, bytes(before), size),
-  ];
 }
 
-const factBox = (name, value, old, fresh) =>
+const fact = (name, value, look = "") =>
   h(
     "div",
-    { class: fresh ? "new" : "", role: "listitem" },
+    { class: `sx-fact ${look}`, role: "listitem" },
     h("span", { class: "sx-name" }, name),
     h("span", { class: "sx-value" }, value),
-    old,
   );
 
+const formulaOf = ({ shape }) => [
+  "storage_offset",
+  shape.map((_, d) => unbroken(PLUS, inHue(d, LETTERS[d]), "·", inHue(d, `stride[${d}]`))),
+];
+
 const mono = (...parts) => h("p", { class: "big" }, parts);
-const unbroken = (...parts) => h("span", {}, parts);
 
 /** Where the element `at` lies, with the numbers filled in. */
 export function sumOf(state, at) {
   const place = index(state, at);
   const last = at.length - 1;
   const end = (d) => (d === last ? `]${NB}` : "");
-  const plus = `${NB}+${NB}`;
   return [
     mono(
       unbroken(
@@ -61,15 +66,9 @@ export function sumOf(state, at) {
         `]${NB}`,
       ),
       unbroken(`=${NB}storage[`, state.offset, end(-1)),
-      at.map((i, d) => unbroken(plus, inHue(d, i), "×", inHue(d, state.stride[d]), end(d))),
+      at.map((i, d) => unbroken(PLUS, inHue(d, i), "×", inHue(d, state.stride[d]), end(d))),
       at.length > 0 && unbroken(`=${NB}storage[`, h("b", {}, place), `]${NB}`),
       unbroken(`=${NB}`, h("b", {}, short(state.storage[place]))),
-    ),
-    h(
-      "p",
-      { class: "small tbviz-mono" },
-      "storage_offset",
-      at.map((_, d) => unbroken(plus, inHue(d, LETTERS[d]), "·", inHue(d, `stride[${d}]`))),
     ),
   ];
 }

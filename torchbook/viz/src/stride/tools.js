@@ -11,7 +11,7 @@ const bracket = (at) => `[${at.join(", ")}]`;
  */
 export function writer(on) {
   let value = 99;
-  const target = h("code", {});
+  const target = h("code", { class: "sx-target", role: "status" });
   const said = h("p", { role: "status" });
   const go = button("Write", () => on.write(on.selected(), value), { kind: "primary" });
   const input = number({
@@ -27,9 +27,10 @@ export function writer(on) {
   function refresh() {
     const { state } = on.get();
     const at = on.selected();
-    const can = fits(state, at) && Number.isFinite(value) && value !== null;
-    target.textContent = fits(state, at) ? `x${bracket(at)} = ${value ?? "…"}` : "select an element first";
-    go.disable(!can);
+    const number = Number.isFinite(value); // null, for an empty field, is none
+    target.textContent = !fits(state, at) ? "select an element first" : number ? `x${bracket(at)} = ${value}` : "value: a number";
+    target.classList.toggle("bad", !number);
+    go.disable(!fits(state, at) || !number);
   }
   const node = h(
     "div",

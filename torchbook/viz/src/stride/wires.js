@@ -1,37 +1,52 @@
-/** Lines from logical elements to their place in the storage; and elements gliding to where an operation puts them. */
+/** Lines from logical elements to their place in the storage, led between the cells, so that no number is crossed out. */
 
 import { replace, s, still } from "../core/index.js";
 
 const MOST = 24; // lines at once
+const GUTTER = 1; // pixels beside a cell; the next one is two away or more
 
 /**
  * Lines over `picture`, drawn in the frame after the last call, so that measuring never lays out the page twice.
  * @param {HTMLElement} picture
- * @param {{cellOf: (at: number[]) => Element, slot: (place: number) => Element}} ends
+ * @param {{grid: Element, store: Element, cellOf: (at: number[]) => Element, slot: (place: number) => Element}} ends
  */
-export function wires(picture, { cellOf, slot }) {
+export function wires(picture, { grid, store, cellOf, slot }) {
   const node = s("svg", { class: "sx-wires", "aria-hidden": "true" });
   let joined = { elements: [], place: null };
   let frame = 0;
+  let until = 0; // lines follow what moves until then
 
-  function path(at, i, end, box) {
-    const from = cellOf(at)?.getBoundingClientRect();
-    if (!from) return null;
-    const x1 = Math.min(Math.max(from.left + from.width / 2 - box.left, 0), box.width);
-    const [y1, x2, y2] = [from.bottom - box.top, end.left + end.width / 2 - box.left, end.top - box.top];
-    const bend = Math.max(18, (y2 - y1) / 2);
-    return s("path", { class: i ? "more" : "", d: `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}` });
+  /** From a cell down beside its column to the grid's lower edge; and where that is. */
+  function down(cell, floor) {
+    const [x, bottom] = [(cell.left + cell.right) / 2, Math.min(cell.bottom, floor)];
+    if (floor - bottom < (cell.bottom - cell.top) / 2) return [`M${x},${bottom}`, x, bottom];
+    const beside = cell.right + GUTTER;
+    return [`M${x},${bottom}V${bottom + GUTTER}H${beside}V${floor}`, beside, floor];
+  }
+  /** From the storage's upper edge down beside the slots' columns to the slot; and where it begins. */
+  function into(end, ceiling) {
+    const [x, top] = [(end.left + end.right) / 2, Math.max(end.top, ceiling)];
+    if (top - ceiling < (end.bottom - end.top) / 2) return ["", x, top];
+    return [`V${top - GUTTER}H${x}V${top}`, end.left - GUTTER, ceiling];
+  }
+  function path(cell, i, end, edges) {
+    const [start, x1, y1] = down(cell, edges.floor);
+    const [rest, x2, y2] = into(end, edges.ceiling);
+    const bend = Math.max(10, (y2 - y1) / 2);
+    const d = `${start}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}${rest}`;
+    return [s("path", { class: "halo", d }), s("path", { class: i ? "more" : "", d })];
   }
   function draw() {
     frame = 0;
     const { elements, place } = joined;
-    const end = place === null ? null : slot(place)?.getBoundingClientRect();
+    const origin = picture.getBoundingClientRect();
+    const box = (el) => el && within(el.getBoundingClientRect(), origin);
+    const end = place === null ? null : box(slot(place));
     if (!end) return replace(node);
-    const box = picture.getBoundingClientRect();
-    return replace(
-      node,
-      elements.slice(0, MOST).map((at, i) => path(at, i, end, box)),
-    );
+    if (performance.now() < until) redraw();
+    const edges = { floor: box(grid).bottom, ceiling: Math.max(box(store).top, box(store.firstElementChild).top) };
+    const cells = elements.slice(0, MOST).map((at) => box(cellOf(at)));
+    return replace(node, cells.map((cell, i) => cell && path(cell, i, end, edges)).reverse());
   }
   const redraw = () => (frame ||= requestAnimationFrame(draw));
   const watch = new ResizeObserver(redraw);
@@ -45,6 +60,11 @@ export function wires(picture, { cellOf, slot }) {
       joined = { elements, place };
       redraw();
     },
+    /** The ends are moving for so long. */
+    follow(ms) {
+      if (!still()) until = performance.now() + ms;
+      redraw();
+    },
     cleanup() {
       watch.disconnect();
       cancelAnimationFrame(frame);
@@ -52,29 +72,10 @@ export function wires(picture, { cellOf, slot }) {
   };
 }
 
-/**
- * Remembers where the elements are now. The answer, called after the grid is drawn anew, lets every element that kept
- * its place in memory glide from its old place in the grid to the new one.
- * @param {HTMLElement} picture
- * @param {() => Array<[number, Element]>} placedBefore the grid's cells with their storage indices
- * @param {() => Array<[number, Element]>} placedAfter the same once the grid is drawn anew
- */
-export function glide(picture, placedBefore, placedAfter) {
-  if (still()) return () => {};
-  const spot = (cell, box) => {
-    const { left, top } = cell.getBoundingClientRect();
-    return [left - box.left, top - box.top];
-  };
-  const before = picture.getBoundingClientRect();
-  const old = new Map(placedBefore().map(([place, cell]) => [place, spot(cell, before)]));
-  return () => {
-    const after = picture.getBoundingClientRect();
-    for (const [place, cell] of placedAfter()) {
-      if (!old.has(place)) continue;
-      const [x, y] = spot(cell, after);
-      const [dx, dy] = [old.get(place)[0] - x, old.get(place)[1] - y];
-      const from = { transform: `translate(${dx}px,${dy}px)` };
-      if (dx || dy) cell.animate([from, { transform: "none" }], { duration: 420, easing: "cubic-bezier(.3,0,.2,1)" });
-    }
-  };
-}
+/** A box as it lies in another, which cuts off what is beside it. */
+const within = ({ left, right, top, bottom }, { left: x, top: y, width }) => ({
+  left: Math.min(Math.max(left - x, 0), width),
+  right: Math.min(Math.max(right - x, 0), width),
+  top: top - y,
+  bottom: bottom - y,
+});

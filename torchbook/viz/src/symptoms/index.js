@@ -1,32 +1,35 @@
-/** SymptomFinder: a search field, kinds, and a list of symptoms that open to their first moves. */
+/** SymptomFinder: a search field, kinds, and a table of symptoms that open to their first moves. */
 
-import { button, copyButton, field, h, keyOf, permalink, replace, shell, toolbar } from "../core/index.js";
+import { button, copyButton, field, h, keyed, select, shell, uid } from "../core/index.js";
 import { addressOf, BY_KEY, describe, isState, KINDS, search, SYMPTOMS } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 
 const MOST = 6; // entries at first; all of them would be higher than a screen
 
-const HELP = "Type what you see in any words, or paste the message. A symptom opens by click, Enter or Space.";
 
-/** One symptom: what is seen and the first move, and behind them how to do it and what it tells. */
-function entry(one, onopen) {
+/** One symptom: a row with what is seen and the first move, and a second one with how to do it and what it tells. */
+function entry(one, onpress) {
+  const id = uid("sy");
   const address = addressOf(one.where, document.documentElement.dataset.content_root);
   const place = address ? h("a", { href: address }, one.section) : `“${one.section}”`;
-  const summary = h("summary", {}, h("span", { class: "sy-name" }, one.symptom), h("span", { class: "sy-kind" }, KINDS[one.kind]), h("span", { class: "sy-first" }, one.first));
+  const name = h("button", { type: "button", class: "sy-name", "aria-expanded": "false", "aria-controls": id, onclick: onpress }, one.symptom);
   const code = h("pre", { tabindex: "0", "aria-label": "Code of the first move" }, h("code", {}, one.code));
-  const item = h(
-    "details",
-    { class: "sy-item" },
-    summary,
-    h("div", { class: "sy-body" }, h("div", { class: "sy-code" }, code, copyButton("Copy", () => one.code, { title: "Copy this code" })), h("p", {}, h("b", {}, "It tells: "), one.tells), h("p", {}, h("b", {}, "Then: "), one.then), h("p", {}, h("b", {}, "Shown in: "), place)),
-  );
-  item.addEventListener("toggle", () => onopen(one.key, item.open));
-  return item;
+  const body = h("div", { class: "sy-body" }, h("p", { class: "sy-brief" }, one.first), h("div", { class: "sy-code" }, code, copyButton("Copy", () => one.code, { title: "Copy this code" })), h("p", {}, h("b", {}, "It tells: "), one.tells), h("p", {}, h("b", {}, "Then: "), one.then), h("p", {}, h("b", {}, "Shown in: "), place));
+  const more = h("tr", { id, hidden: true }, h("td", { colspan: 2 }, body));
+  const node = h("tbody", { class: "sy-item" }, h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, one.first)), more);
+  const open = (is) => {
+    name.setAttribute("aria-expanded", String(is));
+    node.classList.toggle("sy-open", is);
+    more.hidden = !is;
+  };
+  return { node, open };
 }
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Symptoms and first moves", finding: "From a symptom to the first move", invitation: "Type what you see.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "symptoms" });
   ui.css(CSS);
+  ui.root.classList.add("sy");
   const now = () => ({ query: model.get("query"), kind: model.get("kind"), chosen: model.get("chosen") });
   const input = field({ label: "What do you see?", placeholder: "loss is nan, hangs, RuntimeError: …", oninput: (query) => ui.set({ query, chosen: "" }) });
   input.classList.add("sy-search");
@@ -36,64 +39,42 @@ function render({ model, el }) {
     event.preventDefault();
     ui.set({ query: text.split(/\s+/).join(" ").trim(), chosen: "" });
   });
-  const kinds = ["", ...Object.keys(KINDS)];
-  const chips = kinds.map((kind) => button(kind ? KINDS[kind] : "all", () => ui.set({ kind, chosen: "" })));
-  const link = permalink({
-    key: keyOf(el, "symptoms", model.get("link")),
-    el,
+  const kinds = select({ label: "kind", options: [{ value: "", label: "all" }, ...Object.entries(KINDS).map(([value, label]) => ({ value, label }))], value: "", onchange: (kind) => ui.set({ kind, chosen: "" }) });
+  const link = ui.link({
+    presets: BY_KEY,
+    choose: (chosen) => ui.set({ query: "", kind: "", chosen }),
+    start: (value) => ui.set({ query: "", kind: "", chosen: "", ...value }),
+    accepts: isState,
     get: () => (now().chosen && !now().query ? now().chosen : now()),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(BY_KEY, value)) ui.set({ query: "", kind: "", chosen: value });
-      } else if (isState(value)) ui.set({ query: "", kind: "", chosen: "", ...value });
-    },
   });
-  ui.defer(link.cleanup);
   const count = h("p", { class: "sy-count" });
-  const list = h("div", { class: "sy-list" });
-  const items = new Map(
-    SYMPTOMS.map((one) => [
-      one.key,
-      entry(one, (key, open) => {
-        if (open) ui.set({ chosen: key });
-        else if (model.get("chosen") === key) ui.set({ chosen: "" });
-      }),
-    ]),
-  );
+  const table = h("table", { class: "sy-table" });
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Symptom"), h("th", { scope: "col" }, "First move")));
+  const items = new Map(SYMPTOMS.map((one) => [one.key, entry(one, () => ui.set({ chosen: model.get("chosen") === one.key ? "" : one.key }))]));
+  const list = keyed(table, { key: (one) => one, make: (one) => (one === "head" ? head : items.get(one).node), update: () => {} });
   const more = button("", () => {
     all = true;
     draw();
   });
-  let [timer, first, order, all] = [0, true, "", false];
-  ui.defer(() => clearTimeout(timer));
+  let all = false;
 
-  let queued = false;
   function draw() {
-    queued = false;
     const { query, kind, chosen } = now();
     if (input.getRootNode().activeElement !== input.input || input.input.value.trim() !== query.trim()) input.update({ value: query });
-    chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(kinds[i] === kind)));
+    kinds.update({ value: kind });
     const found = search(query, kind);
     const listed = found.filter((key, i) => all || i < MOST || key === chosen);
-    if (order !== listed.join()) replace(list, listed.map((key) => items.get(key)));
-    order = listed.join();
+    list(listed.length ? ["head", ...listed] : []);
     more.hidden = listed.length === found.length;
     more.textContent = `Show ${found.length - listed.length} more`;
-    for (const [key, item] of items) if (item.open !== (key === chosen)) item.open = key === chosen;
+    for (const [key, item] of items) item.open(key === chosen);
     count.textContent = found.length ? `${found.length} of ${SYMPTOMS.length}` : "Nothing matches. Try fewer words, or the first line of the message.";
     const words = describe(query, kind, chosen);
-    clearTimeout(timer);
-    if (first) ui.say(words);
-    else timer = setTimeout(() => ui.say(words), 500);
-    first = false;
+    ui.soon(() => words, { ms: 500 });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of ["query", "kind", "chosen"]) ui.on(name, queue);
+  ui.follow(draw, ["query", "kind", "chosen"]);
 
-  ui.lay({ stage: [h("div", { class: "sy-bar" }, input, toolbar("Kinds", chips)), count, list], bar: more, drawer: link });
+  ui.lay({ stage: [h("div", { class: "sy-bar" }, input, kinds), count, table], bar: more, drawer: link });
   draw();
   return ui.cleanup;
 }

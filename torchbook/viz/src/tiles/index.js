@@ -1,14 +1,16 @@
 /** TileExplorer: tiled matrix multiplication and the online softmax, tile by tile. */
 
-import { button, copyButton, h, keyOf, number, permalink, replace, select, shell, slider, still, toggle, toolbar } from "../core/index.js";
-import { amount } from "../scaling/text.js";
-import { ALL, FIELDS, isState, online, passes, PRESETS, presetOf, product, program, programs, START, stepsOf, traffic, visits } from "./model.js";
+import { button, copyButton, h, player, replace, select, shake, shell, toggle, toolbar } from "../core/index.js";
+import { numberField } from "../core/form.js";
+import { amount } from "../core/units.js";
+import { CONTRACT, FIELDS, online, passes, problem, product, program, programs, stepsOf, traffic, visits } from "./model.js";
 import { picture } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, fixed, lines, places, script } from "./words.js";
 
-const HELP = "Step with the buttons, or with the arrow keys on the slider. A click on a tile of C, or of the scores, goes to it. All numbers are float64; bytes are counted as of float32.";
 const brief = (x) => (x === 0 ? "0" : fixed(x).replace(/0{1,3}$/, ""));
+
+const short = (x) => (Math.abs(x) < 1e6 && (x === 0 || Math.abs(x) >= 0.005) ? x.toFixed(2).replace("-", "−") : fixed(x));
 
 /** A small table of numbers; a row can be chosen. */
 const grid = (caption, rows, { outside = () => false, on = -1 } = {}) =>
@@ -20,46 +22,25 @@ const bars = (rows) => {
 };
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tile explorer", finding: "A tile is loaded once and used many times", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: CONTRACT, kind: "tiles", reset: { step: 0, row: 0 }, changing: () => steps.stop() });
   ui.css(CSS);
-  const setting = () => Object.fromEntries(ALL.map((name) => [name, model.get(name)]));
+  const { setting, put } = ui;
   const stepNow = () => Math.min(model.get("step"), stepsOf(setting()) - 1);
-  let timer = 0;
-  const playing = () => timer !== 0;
-  const stop = () => {
-    clearInterval(timer);
-    timer = 0;
-    play.textContent = "Play";
-  };
-  const put = (changes) => {
-    stop();
-    ui.set(changes);
-  };
   const resize = (changes) => put({ ...changes, step: 0, row: 0 });
   const seek = (step) => put({ step: Math.max(0, Math.min(stepsOf(setting()) - 1, step)) });
-  const start = (given) => put({ ...START, ...given });
-  const link = permalink({
-    key: keyOf(el, "tiles", model.get("link")),
-    el,
-    get: () => ({ ...setting(), step: stepNow(), row: model.get("row") }),
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) start(PRESETS[value].set);
-      } else if (isState(value)) start(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([name, preset]) =>
-    button(preset.label, () => {
-      start(preset.set);
-    }),
-  );
+  const link = ui.link({ get: () => ({ ...setting(), step: stepNow(), row: model.get("row") }) });
+  const chips = ui.chips();
   const inputs = Object.fromEntries(
-    Object.entries(FIELDS).map(([name, { label, low, high }]) => {
-      const one = number({ label, value: null, min: low, max: high, oninput: (x) => Number.isInteger(x) && x >= low && x <= high && (name === "cache" ? put({ cache: x }) : resize({ [name]: x })) });
-      one.input.addEventListener("blur", () => one.update({ value: model.get(name) }));
-      return [name, one];
-    }),
+    Object.entries(FIELDS).map(([name, { label, low, high }]) => [
+      name,
+      numberField({
+        label,
+        get: () => model.get(name),
+        put: (value) => (name === "cache" ? put({ cache: value }) : resize({ [name]: value })),
+        problem: (value) => problem(name, value),
+        next: (value, way, far) => Math.min(high, Math.max(low, value + (far ? 10 * way : way))),
+      }),
+    ]),
   );
   const order = select({ label: "order of programs", options: [{ value: "row", label: "row by row" }, { value: "grouped", label: "grouped" }], value: "row", onchange: (value) => resize({ order: value }) });
   const causal = toggle("Causal mask", false, (on) => resize({ causal: on }));
@@ -68,52 +49,43 @@ function render({ model, el }) {
     pick: (i, j) => {
       const now = setting();
       const same = ([a, b]) => a === i && b === j;
-      if (now.kind === "attention") seek(visits(now).findIndex(same));
-      else seek(programs(now).findIndex(same) * Math.ceil(now.k / now.block_k));
+      if (now.kind === "attention") {
+        const at = visits(now).findIndex(same);
+        if (at >= 0) return seek(at);
+        shake(view.node);
+        head.textContent = "This tile is skipped: all of its keys are later than its queries.";
+      } else seek(programs(now).findIndex(same) * Math.ceil(now.k / now.block_k));
     },
   });
-  const head = h("p", { class: "ti-title" });
+  const main = h("div", { class: "ti-main" }, view.node);
+  const head = h("p", { class: "ti-head" });
   const told = h("div", { class: "ti-box" });
   const bytes = h("div", { class: "ti-box" });
   const rowsFor = select({ label: "row written out", options: [], value: "0", onchange: (value) => put({ row: Number(value) }) });
 
-  // While it plays, nothing is saved or said; both are done where it ends.
-  const rest = () => {
-    stop();
-    model.save_changes();
-    queue();
-  };
-  const tick = () => {
-    const at = stepNow() + 1;
-    model.set("step", at);
-    if (at + 1 >= stepsOf(setting())) rest();
-  };
-  const play = button("Play", () => {
-    if (playing()) return rest();
-    if (stepNow() + 1 >= stepsOf(setting())) model.set("step", 0);
-    timer = setInterval(tick, still() ? 1600 : 800);
-    play.textContent = "Pause";
-  }, { kind: "primary" });
-  ui.defer(() => clearInterval(timer));
-  const jump = (way) => seek(program(setting(), stepNow(), way));
-  const moves = [
-    button("|◂", () => jump(-1), { name: "Program before", title: "Program before" }),
-    button("◂", () => seek(stepNow() - 1), { name: "One step back", title: "One step back" }),
-    button("▸", () => seek(stepNow() + 1), { name: "One step on", title: "One step on" }),
-    button("▸|", () => jump(1), { name: "Next program", title: "Next program" }),
-  ];
-  const scrub = slider({ label: "step", min: 1, max: 2, value: 1, format: (x) => `${x} of ${stepsOf(setting())}`, oninput: (x) => seek(x - 1) });
-  const player = h("div", { class: "ti-player" }, toolbar("Steps", [play, ...moves]), scrub);
+  const steps = player({
+    at: stepNow,
+    last: () => stepsOf(setting()) - 1,
+    seek,
+    show: (step) => model.set("step", step),
+    rest: () => {
+      model.save_changes();
+      queue();
+    },
+    ms: 800,
+  });
+  ui.defer(steps.cleanup);
+  const jumps = [["Program before", -1], ["Next program", 1]].map(([name, way]) => button(name, () => seek(program(setting(), stepNow(), way))));
 
   function matmulNumbers(now, step) {
     const one = product(now, step);
     const where = places(now, one);
     const beyond = (rows, columns, row, column) => (i, j) => row + i >= rows || column + j >= columns;
     const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
-    head.textContent = `Program ${one.program}, ${where.c}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)} along K`;
+    const seen = traffic(now, step);
+    replace(head, `Program ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. In all, `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), ` are read; without tiles it is ${amount(seen.untiled)}.`);
     const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
     replace(told, h("div", { class: "ti-product" }, tables));
-    const seen = traffic(now, step);
     replace(
       bytes,
       h("p", { class: "ti-title" }, "Bytes of A and B read from memory, whole product"),
@@ -126,7 +98,9 @@ function render({ model, el }) {
     const one = online(now, step);
     const chosen = Math.min(model.get("row"), one.rows.length - 1);
     const { tokens, block_q: high, block_kv: wide } = now;
-    head.textContent = `Queries ${one.program * high} to ${Math.min((one.program + 1) * high, tokens) - 1}, keys ${one.tile * wide} to ${Math.min((one.tile + 1) * wide, tokens) - 1}`;
+    const row = one.rows[chosen];
+    const higher = row.before !== -Infinity && row.maximum > row.before;
+    replace(head, `Query ${row.query}: the maximum ${higher ? "rises to" : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}. `, higher ? ["Its sum so far is multiplied by ", h("b", {}, short(row.rescale)), "."] : "Nothing is rescaled.");
     rowsFor.update({ options: one.rows.map((row, i) => ({ value: String(i), label: `query ${row.query}` })), value: String(chosen) });
     const cell = (name, of) => h("tr", {}, h("th", { scope: "row" }, name), one.rows.map((row, i) => h("td", { class: i === chosen ? "on" : null }, fixed(of(row)))));
     const table = h(
@@ -152,56 +126,44 @@ function render({ model, el }) {
     );
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const now = setting();
     const step = stepNow();
     for (const [name, one] of Object.entries(inputs)) {
-      one.hidden = FIELDS[name].of !== "both" && FIELDS[name].of !== now.kind;
+      one.hidden = FIELDS[name].for !== "both" && FIELDS[name].for !== now.kind;
       if (name === "group") one.hidden ||= now.order === "row";
-      if (one.getRootNode().activeElement !== one.input) one.update({ value: now[name] });
+      one.refresh(false);
     }
     order.hidden = now.kind !== "matmul";
     causal.hidden = now.kind === "matmul";
     order.update({ value: now.order });
     causal.press(now.causal);
-    const preset = presetOf(now);
-    Object.keys(PRESETS).forEach((name, i) => chips[i].setAttribute("aria-pressed", String(name === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
-    scrub.update({ max: stepsOf(now), value: step + 1 });
-    moves.forEach((one, i) => one.disable(i < 2 ? step === 0 : step + 1 >= stepsOf(now)));
-    view.draw(now, step);
+    ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
+    steps.refresh();
+    jumps.forEach((one, i) => one.disable(i ? step + 1 >= stepsOf(now) : step === 0));
+    view.draw(now, step, Math.max(300, main.clientWidth - 1));
     (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(now, step, model.get("row")));
-    if (first) say();
-    else if (!playing()) waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(now, step, model.get("row")), { quiet: steps.playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const name of [...ALL, "step", "row"]) ui.on(name, queue);
+  const queue = ui.follow(draw, [...CONTRACT.names, "step", "row"]);
 
   ui.lay({
-    stage: view.node,
-    bar: player,
-    readout: [head, note],
+    stage: main,
+    presets: chips,
+    bar: steps,
+    readout: head,
     drawer: [
+      note,
       told,
-      h("div", { class: "ti-chips" }, h("p", { class: "ti-title" }, "Start from"), toolbar("Presets", chips)),
       h("div", { class: "ti-sizes" }, Object.values(inputs), order, causal),
-      h("div", { class: "ti-bar" }, copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
+      h("div", { class: "ti-bar" }, toolbar("Programs", jumps), copyButton("Copy as PyTorch", () => script(setting(), stepNow())), link),
       bytes,
     ],
   });
   draw();
+  const watch = new ResizeObserver(queue);
+  watch.observe(main);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 

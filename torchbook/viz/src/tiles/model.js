@@ -1,11 +1,9 @@
 /** Tiled product and online softmax; the same arithmetic as in torchbook/viz/tiles.py, which tests compare. */
 
+import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { fields: FIELDS, presets: PRESETS } = SETUP;
-export const NAMES = Object.keys(FIELDS);
-export const ALL = [...NAMES, "kind", "order", "causal", "gain"];
-export const START = { ...Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].value])), kind: "matmul", order: "row", causal: false, gain: 1, step: 0, row: 0 };
+export const { fields: FIELDS } = SETUP;
 export const BYTES = 4;
 
 const count = (size, block) => Math.ceil(size / block);
@@ -177,25 +175,6 @@ export function program(setting, step, way) {
   return at;
 }
 
-const whole = (x, low, high) => Number.isInteger(x) && x >= low && x <= high;
-
-/** Is this, from a link, a state that can be shown? What is missing comes from the first preset. */
-export function isState(given) {
-  if (!given || typeof given !== "object") return false;
-  const ok = Object.entries(given).every(([name, value]) => {
-    if (Object.hasOwn(FIELDS, name)) return whole(value, FIELDS[name].low, FIELDS[name].high);
-    if (name === "kind") return ["matmul", "attention"].includes(value);
-    if (name === "order") return ["row", "grouped"].includes(value);
-    if (name === "causal") return typeof value === "boolean";
-    if (name === "gain") return Number.isFinite(value) && value >= 0.01 && value <= 1000;
-    return (name === "step" || name === "row") && whole(value, 0, 1e6);
-  });
-  return ok && (given.step ?? 0) < stepsOf({ ...START, ...given });
-}
-
-/** The preset with these sizes, wherever its step stands. */
-export const presetOf = (setting) =>
-  Object.keys(PRESETS).find((name) => {
-    const wanted = { ...START, ...PRESETS[name].set };
-    return ALL.every((key) => wanted[key] === setting[key]);
-  });
+const counts = (value) => Number.isInteger(value) && value >= 0 && value <= 1e6;
+export const CONTRACT = contractOf(SETUP, { also: { step: counts, row: counts }, possible: (setting) => (setting.step ?? 0) < stepsOf(setting) });
+export const { start: START, problem, isSetting: isState, presetOf } = CONTRACT;

@@ -1,99 +1,201 @@
-/** The matrices with their tiles: what is loaded, what is done, what the cache holds, what is skipped. */
+/** Memory with the matrices, and the chip with the tiles of this step: what is loaded, summed, written and skipped. */
 
-import { h, replace, s, uid } from "../core/index.js";
+import { h, pressed, replace, s, still, uid } from "../core/index.js";
 import { held, online, product, programs, visits } from "./model.js";
 
-const fit = (room, count, most) => Math.max(8, Math.min(most, Math.floor(room / count)));
+const NARROW = 520; // below it the chip stands under the matrices
+const GLIDE = { duration: 420, easing: "cubic-bezier(.3,0,.2,1)" };
+const one = (v) => Math.round(v * 10) / 10;
 
-/** @param {{pick: (row: number, column: number) => void}} options a tile of C, or of the scores, was clicked. */
+/** @param {{pick: (row: number, column: number) => void}} options a tile of C, or of the scores, was pressed. */
 export function picture({ pick }) {
   const hatch = uid("ti-hatch");
-  let unit = 14;
   const svg = s("svg", { class: "ti-svg", role: "img" });
   const key = h("div", { class: "ti-key" });
   const node = h("div", {}, svg, key);
-  const swatch = (cls, fill) => s("svg", { width: 16, height: 12, "aria-hidden": "true" }, s("rect", { x: 1.2, y: 1.2, width: 13.6, height: 9.6, class: cls, fill }));
-  const told = (cls, text, fill) => h("span", {}, swatch(cls, fill), text);
+  let unit = 14;
+  let before = ""; // what was drawn last, without its step
+  let field = null; // the tiles that can be pressed: {x, y, high, wide, rows, columns}
+  const told = (cls, text) => h("span", {}, s("svg", { width: 16, height: 12, "aria-hidden": "true" }, s("rect", { x: 1.2, y: 1.2, width: 13.6, height: 9.6, class: cls, fill: cls === "ti-skip" ? `url(#${hatch})` : undefined })), text);
 
   const frame = (name, x, y, rows, columns, high, wide) => [
-    s("text", { x, y: y - 5, class: "ti-label" }, name),
+    s("text", { x, y: y - 6, class: "ti-label" }, name),
     Array.from({ length: Math.ceil(rows / high) - 1 }, (_, i) => s("path", { d: `M${x} ${y + (i + 1) * high * unit}h${columns * unit}`, class: "ti-line" })),
     Array.from({ length: Math.ceil(columns / wide) - 1 }, (_, j) => s("path", { d: `M${x + (j + 1) * wide * unit} ${y}v${rows * unit}`, class: "ti-line" })),
     s("rect", { x, y, width: columns * unit, height: rows * unit, class: "ti-frame" }),
   ];
-  const box = (x, y, [rows, columns, high, wide], i, j, cls, more = {}) =>
-    s("rect", { x: x + j * wide * unit, y: y + i * high * unit, width: Math.min(wide, columns - j * wide) * unit, height: Math.min(high, rows - i * high) * unit, class: cls, ...more });
-  const centre = (x, y, [rows, columns, high, wide], i, j, text) => {
-    const [tall, broad] = [Math.min(high, rows - i * high) * unit, Math.min(wide, columns - j * wide) * unit];
-    return tall < 16 || broad < 18 ? null : s("text", { x: x + j * wide * unit + broad / 2, y: y + i * high * unit + tall / 2 + 4, "text-anchor": "middle", class: "ti-id", "pointer-events": "none" }, text);
-  };
+  const place = (x, y, [rows, columns, high, wide], i, j) => ({ x: x + j * wide * unit, y: y + i * high * unit, width: Math.min(wide, columns - j * wide) * unit, height: Math.min(high, rows - i * high) * unit });
+  const box = (at, cls, more = {}) => s("rect", { ...at, class: cls, ...more });
+  const inside = ({ x, y, width, height }, text) => height >= 16 && width >= 18 && s("text", { x: x + width / 2, y: y + height / 2, class: "ti-id" }, text);
 
-  function show(width, height, label, ...parts) {
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": label })) svg.setAttribute(name, value);
+  /** Where memory and chip are in a picture of this width: [x, y, width, height] each. */
+  function regions(width) {
+    const narrow = width < NARROW;
+    const high = narrow ? 400 : 372;
+    return { high, narrow, memory: narrow ? [0, 0, width, 286] : [0, 0, Math.round(0.6 * width), high], chip: narrow ? [0, 298, width, 102] : [Math.round(0.6 * width) + 22, 0, width - Math.round(0.6 * width) - 22, high] };
+  }
+
+  function show(width, high, label, ...parts) {
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high}`, width, height: high, "aria-label": label })) svg.setAttribute(name, value);
     replace(svg, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "ti-skip-line" }))), parts);
   }
 
-  function matmul(setting, step) {
-    const { m, n, k, block_m: bm, block_n: bn, block_k: bk } = setting;
-    unit = fit(300, Math.max(k, 4) + Math.max(n, 4), 22);
-    const now = product(setting, step);
-    const right = 4 + Math.max(k * unit, 78) + 22;
-    const low = 22 + k * unit + 26;
-    const [a, b, c] = [[m, k, bm, bk], [k, n, bk, bn], [m, n, bm, bn]];
-    const all = programs(setting);
-    show(
-      right + Math.max(n * unit, 78) + 4,
-      low + m * unit + 4,
-      `A, B and C with the tiles of step ${step + 1}; the words below say which`,
-      all.slice(0, now.program).map(([i, j]) => box(right, low, c, i, j, "ti-done")),
-      box(4, low, a, now.row, now.depth, "ti-a"),
-      box(right, 22, b, now.depth, now.column, "ti-b"),
-      frame(`A (${m} × ${k})`, 4, low, ...a),
-      frame(`B (${k} × ${n})`, right, 22, ...b),
-      frame(`C (${m} × ${n})`, right, low, ...c),
-      box(right, low, c, now.row, now.column, "ti-c"),
-      setting.cache > 0 && held(setting, step).map(({ matrix, row, column }) => (matrix === "A" ? box(4, low, a, row, column, "ti-held") : box(right, 22, b, row, column, "ti-held"))),
-      all.map(([i, j], p) => [centre(right, low, c, i, j, p), box(right, low, c, i, j, "", { fill: "transparent", "data-at": `${i},${j}` })]),
-    );
-    replace(key, told("ti-a", "loaded of A"), told("ti-b", "loaded of B"), told("ti-c", "accumulator"), told("ti-done", "written"), setting.cache > 0 && told("ti-held", "in the cache", "none"));
+  /** A tile flies from where it lay to where it is used. */
+  function fly(el, from, to) {
+    const away = `translate(${one(from.x - to.x)}px,${one(from.y - to.y)}px) scale(${(from.width / to.width).toFixed(3)},${(from.height / to.height).toFixed(3)})`;
+    el.style.transformOrigin = `${to.x}px ${to.y}px`;
+    el.animate?.([{ transform: away }, { transform: "none" }], GLIDE);
   }
 
-  function attention(setting, step) {
+  const chipFrame = ([x, y, width, height], name) => [s("rect", { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1, rx: 8, class: "ti-chip" }), s("text", { x: x + 9, y: y + 17, class: "ti-label" }, name)];
+
+  /** The tiles of the step as cells of one size, the largest that fits. */
+  function matmul(setting, step, width, moving) {
+    const { m, n, k, block_m: bm, block_n: bn, block_k: bk } = setting;
+    const { high, narrow, memory, chip } = regions(width);
+    const [top, gap] = [20, 24];
+    unit = Math.floor(Math.min((memory[2] - gap - 2) / (k + n), (memory[3] - top - gap - 2) / (k + m), 26) * 2) / 2;
+    const now = product(setting, step);
+    const [left, right, low] = [1, 1 + k * unit + gap, top + k * unit + gap];
+    if (!narrow) [chip[0], chip[2]] = [right + n * unit + gap, width - right - n * unit - gap];
+    const [a, b, c] = [[m, k, bm, bk], [k, n, bk, bn], [m, n, bm, bn]];
+    const all = programs(setting);
+    const [aAt, bAt, cAt] = [place(left, low, a, now.row, now.depth), place(right, top, b, now.depth, now.column), place(right, low, c, now.row, now.column)];
+    field = { x: right, y: low, high: bm * unit, wide: bn * unit, rows: Math.ceil(m / bm), columns: Math.ceil(n / bn) };
+
+    // On the chip: A's tile beside the accumulator, B's tile over it, as in memory.
+    const cell = Math.floor(narrow ? Math.min(18, (chip[2] - 120) / (2 * bn + bk), (chip[3] - 30) / Math.max(bm, bk)) : Math.min(44, (chip[2] - 58) / (bk + bn), (chip[3] - 110) / (bk + bm)));
+    const spread = narrow ? (chip[2] - (2 * bn + bk) * cell) / 4 : 0;
+    const [x0, y0] = [chip[0] + (chip[2] - (bk + bn) * cell - 22) / 2, chip[1] + (chip[3] - (bk + bm) * cell - 34) / 2 + 12];
+    const row = chip[1] + 26;
+    const spots = narrow
+      ? [
+          { x: chip[0] + spread, y: row, width: bk * cell, height: bm * cell },
+          { x: chip[0] + 2 * spread + bk * cell, y: row, width: bn * cell, height: bk * cell },
+          { x: chip[0] + 3 * spread + (bk + bn) * cell, y: row, width: bn * cell, height: bm * cell },
+        ]
+      : [
+          { x: x0, y: y0 + bk * cell + 26, width: bk * cell, height: bm * cell },
+          { x: x0 + bk * cell + 22, y: y0, width: bn * cell, height: bk * cell },
+          { x: x0 + bk * cell + 22, y: y0 + bk * cell + 26, width: bn * cell, height: bm * cell },
+        ];
+    const grid = (at, rows, columns) => s("path", { d: Array.from({ length: columns - 1 }, (_, j) => `M${at.x + (j + 1) * cell} ${at.y}v${at.height}`).join("") + Array.from({ length: rows - 1 }, (_, i) => `M${at.x} ${at.y + (i + 1) * cell}h${at.width}`).join(""), class: "ti-cells" });
+    const depth = Math.ceil(k / bk);
+    const done = (now.depth + 1) / depth;
+    const sum = spots[2];
+    const level = { ...sum, y: sum.y + sum.height * (1 - done), height: sum.height * done };
+    const tileA = box(spots[0], "ti-a");
+    const tileB = box(spots[1], "ti-b");
+    const filled = box(level, "ti-sum");
+    const written = box(cAt, now.last ? "ti-done ti-now" : "ti-c");
+    show(
+      width,
+      high,
+      `A, B and C with the tiles of step ${step + 1}; the words below say which`,
+      all.slice(0, now.program).map(([i, j]) => box(place(right, low, c, i, j), "ti-done")),
+      box(aAt, "ti-a"),
+      box(bAt, "ti-b"),
+      frame("A", left, low, ...a),
+      frame("B", right, top, ...b),
+      frame("C", right, low, ...c),
+      setting.cache > 0 && held(setting, step).map(({ matrix, row, column }) => box(matrix === "A" ? place(left, low, a, row, column) : place(right, top, b, row, column), "ti-held")),
+      written,
+      all.map(([i, j], p) => (all.length <= 16 || p === now.program) && inside(place(right, low, c, i, j), p)),
+      box({ x: right, y: low, width: n * unit, height: m * unit }, "ti-field"),
+      chipFrame(chip, "on the chip"),
+      box(sum, "ti-empty"),
+      filled,
+      tileA,
+      tileB,
+      grid(spots[0], bm, bk),
+      grid(spots[1], bk, bn),
+      grid(sum, bm, bn),
+    );
+    if (moving) {
+      fly(tileA, aAt, spots[0]);
+      fly(tileB, bAt, spots[1]);
+      if (now.last) fly(written, spots[2], cAt);
+    }
+    replace(key, told("ti-a", "of A"), told("ti-b", "of B"), told("ti-sum", "sum"), told("ti-done", "written"), setting.cache > 0 && told("ti-held", "cached"));
+  }
+
+  /** The scores, and on the chip a bar for each query: what was summed before, scaled, and what this tile adds. */
+  function attention(setting, step, width, moving) {
     const { tokens, block_q: high, block_kv: wide, causal } = setting;
-    unit = fit(280, tokens, 30);
+    const all = regions(width);
+    const { memory, chip } = all;
+    const top = 22;
     const now = online(setting, step);
     const seen = visits(setting);
     const sizes = [tokens, tokens, high, wide];
-    const [x, y] = [unit + 22, unit + 48];
+    const strip = all.narrow ? 14 : 18;
+    unit = Math.floor(Math.min((memory[2] - strip - 12) / tokens, (memory[3] - top - strip - 30) / tokens, 40));
+    const [x, y] = [strip + 10, top + strip + 24];
     const side = tokens * unit;
+    if (!all.narrow) [chip[0], chip[2]] = [x + side + 24, width - x - side - 24];
+    field = { x, y, high: high * unit, wide: wide * unit, rows: Math.ceil(tokens / high), columns: Math.ceil(tokens / wide) };
     const computed = new Set(seen.map(String));
-    const skipped = [];
-    for (let i = 0; i * high < tokens; i += 1) for (let j = 0; j * wide < tokens; j += 1) if (!computed.has(`${i},${j}`)) skipped.push([i, j]);
-    const dots = [];
-    if (causal) for (const [i, j] of seen) for (let r = i * high; r < Math.min((i + 1) * high, tokens); r += 1) for (let q = j * wide; q < Math.min((j + 1) * wide, tokens); q += 1) if (q > r) dots.push(s("circle", { cx: x + (q + 0.5) * unit, cy: y + (r + 0.5) * unit, r: 1.8, class: "ti-masked", "pointer-events": "none" }));
+    const skipped = Array.from({ length: field.rows * field.columns }, (_, i) => [Math.floor(i / field.columns), i % field.columns]).filter((at) => !computed.has(String(at)));
+    const dots = causal ? seen.flatMap(([i, j]) => Array.from({ length: high * wide }, (_, p) => [i * high + Math.floor(p / wide), j * wide + (p % wide)])).filter(([r, q]) => q > r && q < tokens && r < tokens) : [];
+    const keysAt = { ...place(x, top, [1, tokens, 1, wide], 0, now.tile), height: strip };
+    const scores = place(x, y, sizes, now.program, now.tile);
+
+    const [left, room] = [chip[0] + 12, chip[2] - 24];
+    const pitch = (chip[3] - 30) / now.rows.length;
+    const thick = Math.min(34, 0.62 * pitch);
+    const scale = room / Math.max(...Array.from(now.rows, (row) => row.total), tokens / 2);
+    const bars = now.rows.map((row, i) => {
+      const at = { x: left, y: chip[1] + 26 + i * pitch + (pitch - thick) / 2 - 2, height: thick };
+      const kept = row.total_before * row.rescale * scale;
+      const old = box({ ...at, width: Math.max(0, kept) }, "ti-kept");
+      if (moving && row.rescale > 0 && row.rescale < 1 && kept > 0.5) old.animate?.([{ transform: `scaleX(${(1 / row.rescale).toFixed(3)})` }, { transform: "none" }], GLIDE);
+      old.style.transformOrigin = `${left}px 0`;
+      let end = left + kept;
+      const added = row.weights.map((weight) => {
+        const part = box({ ...at, x: end, width: weight * scale }, "ti-new");
+        if (moving) fly(part, { ...scores, y: scores.y + i * unit, height: unit }, { ...at, x: end, width: Math.max(1, weight * scale) });
+        end += weight * scale;
+        return part;
+      });
+      return [box({ ...at, width: room }, "ti-empty"), old, added];
+    });
     show(
-      Math.max(x + side + 4, 220),
-      y + side + 4,
+      width,
+      all.high,
       `The matrix of scores with the tile of step ${step + 1}; the words below say which`,
-      s("text", { x, y: 12, class: "ti-label" }, "keys and values"),
-      s("rect", { x, y: 18, width: side, height: unit, class: "ti-strip" }),
-      box(x, 18, [1, tokens, 1, wide], 0, now.tile, "ti-b"),
-      s("rect", { x: 4, y, width: unit, height: side, class: "ti-strip" }),
-      box(4, y, [tokens, 1, high, 1], now.program, 0, "ti-a"),
-      s("text", { x: 4, y: y - 5, class: "ti-label" }, "Q"),
-      skipped.map(([i, j]) => box(x, y, sizes, i, j, "ti-skip", { fill: `url(#${hatch})` })),
-      seen.slice(0, step).map(([i, j]) => box(x, y, sizes, i, j, "ti-done")),
+      s("text", { x, y: 14, class: "ti-label" }, "keys and values"),
+      s("rect", { x, y: top, width: side, height: strip, class: "ti-strip" }),
+      box(keysAt, "ti-b"),
+      s("rect", { x: 1, y, width: strip, height: side, class: "ti-strip" }),
+      box({ ...place(1, y, [tokens, 1, high, 1], now.program, 0), width: strip }, "ti-a"),
+      s("text", { x: 1, y: y - 6, class: "ti-label" }, "Q"),
+      skipped.map(([i, j]) => box(place(x, y, sizes, i, j), "ti-skip", { fill: `url(#${hatch})` })),
+      seen.slice(0, step).map(([i, j]) => box(place(x, y, sizes, i, j), "ti-done")),
       frame("scores, never stored", x, y, ...sizes),
-      box(x, y, sizes, now.program, now.tile, "ti-c"),
-      dots,
-      seen.map(([i, j], at) => [centre(x, y, sizes, i, j, at), box(x, y, sizes, i, j, "", { fill: "transparent", "data-at": `${i},${j}` })]),
+      box(scores, "ti-c"),
+      dots.map(([r, q]) => s("circle", { cx: x + (q + 0.5) * unit, cy: y + (r + 0.5) * unit, r: 2, class: "ti-masked" })),
+      box({ x, y, width: side, height: side }, "ti-field"),
+      chipFrame(chip, `sums of queries ${now.rows[0].query} to ${now.rows.at(-1).query}`),
+      bars,
     );
-    replace(key, told("ti-a", "queries, kept"), told("ti-b", "keys and values, loaded"), told("ti-c", "scores now"), told("ti-done", "done"), causal && [told("ti-skip", "skipped", `url(#${hatch})`), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
+    replace(key, told("ti-kept", "kept × α"), told("ti-new", "added"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
   }
 
-  svg.addEventListener("click", (event) => {
-    const hit = event.target.closest("[data-at]");
-    if (hit) pick(...hit.dataset.at.split(",").map(Number));
-  });
-  return { node, draw: (setting, step) => (setting.kind === "attention" ? attention : matmul)(setting, step) };
+  pressed(
+    svg,
+    (x, y) => {
+      const [i, j] = [Math.floor((y - field.y) / field.high), Math.floor((x - field.x) / field.wide)];
+      pick(Math.max(0, Math.min(field.rows - 1, i)), Math.max(0, Math.min(field.columns - 1, j)));
+    },
+    ".ti-field",
+  );
+  let last = 0;
+  /** Draw a step in a picture of this width; the step after the one that was drawn moves. */
+  function draw(setting, step, width) {
+    const made = `${JSON.stringify(setting)} ${width}`;
+    const moving = made === before && step === last + 1 && !still();
+    [before, last] = [made, step];
+    (setting.kind === "attention" ? attention : matmul)(setting, step, width, moving);
+  }
+  return { node, draw };
 }

@@ -6,35 +6,38 @@ export const CSS = `
 .ti{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 .tbviz .ti-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .ti-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
-.ti-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.ti-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
 .tbviz .ti-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .ti-sizes{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end;flex:1 1 100%}
-.ti-sizes input[type=number]{width:5.6rem}
+.ti-sizes .tbviz-field{width:7.4rem}
 .ti-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
-.ti-player{display:flex;flex-wrap:wrap;gap:.4rem .8rem;align-items:center}
-.ti-player .tbviz-slider{flex:1 1 11rem;grid-template-columns:auto minmax(4rem,1fr) 5.6rem}
-.ti-player output{white-space:nowrap}
-.ti-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
-@container (min-width:720px){.ti-main{grid-template-columns:minmax(0,1fr) minmax(0,1.2fr)}}
+.tbviz .ti-head{min-height:1.45em}
+@container (max-width:520px){.tbviz .ti-head{min-height:2.9em}}
 .ti-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
-.tbviz .ti-svg{display:block;max-width:100%;height:auto;cursor:pointer}
-.ti-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
-.ti-svg .ti-label{font-weight:600}
-.ti-svg .ti-id{fill:var(--tb-muted);font-size:12px}
-.ti-frame{fill:none;stroke:var(--tb-edge);stroke-width:1.2}
+.tbviz .ti-svg{display:block;max-width:none;user-select:none}
+.ti-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
+.ti-svg .ti-label{font-weight:600;fill:var(--tb-muted)}
+.ti-svg .ti-id{fill:var(--tb-muted);font-size:12px;text-anchor:middle;dominant-baseline:central}
+.ti-field{fill:transparent;cursor:pointer}
+.ti-frame{fill:none;stroke:var(--tb-edge);stroke-width:1.2;pointer-events:none}
 .ti-line{stroke:var(--tb-line);stroke-width:1}
+.ti-chip{fill:var(--tb-fill);stroke:var(--tb-line)}
+.ti-cells{stroke:var(--tb-bg);stroke-width:1.2;fill:none}
 .ti-a{fill:var(--tb-accent-soft);stroke:var(--tb-accent);stroke-width:2.2}
 .ti-b{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:2.2}
 .ti-c{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:2.2}
+.ti-sum{fill:var(--tb-warm);fill-opacity:.55}
+.ti-empty{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:1.6}
+.ti-kept{fill:var(--tb-good);fill-opacity:.65}
+.ti-new{fill:var(--tb-warm);fill-opacity:.6;stroke:var(--tb-bg);stroke-width:1}
 .ti-done{fill:var(--tb-good-soft);stroke:var(--tb-good);stroke-width:.8}
+.ti-now{stroke-width:2.4}
 .ti-held{fill:none;stroke:var(--tb-fg);stroke-width:1.1;stroke-dasharray:2 2}
 .ti-skip{stroke:var(--tb-muted);stroke-width:.8}
 .ti-skip-line{stroke:var(--tb-muted);stroke-width:1}
-.ti-masked{fill:var(--tb-muted)}
+.ti-masked{fill:var(--tb-muted);pointer-events:none}
 .ti-strip{fill:none;stroke:var(--tb-edge);stroke-width:1}
-.ti-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
-.ti-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
+.ti-key{display:flex;flex-wrap:wrap;gap:.1rem .8rem;min-height:1.5em;margin-top:.35rem;font-size:max(12px,.84em)}
+.tbviz .ti-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .ti-scroll{overflow-x:auto;max-width:100%;min-width:0}
 .ti-product{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .7rem}
 .tbviz .ti-grid{border-collapse:collapse;margin:0;width:auto;font:max(12px,.84em) ${MONO};font-variant-numeric:tabular-nums;display:table;background:none;color:var(--tb-fg)}

@@ -1,7 +1,6 @@
 /** The step in words, and the same as PyTorch. */
 
-import { repr } from "../floats/text.js";
-import { amount } from "../scaling/text.js";
+import { amount, repr } from "../core/units.js";
 import { loads, online, passes, product, stepsOf, traffic } from "./model.js";
 
 /** Four decimals; very large and very small numbers with an exponent. */

@@ -1,30 +1,36 @@
 /** TokenizerExplorer: byte-level BPE, from text over pieces and bytes to ids, one merge at a time. */
 
-import { button, copyButton, h, keyOf, permalink, replace, select, shell, slider, toolbar, uid } from "../core/index.js";
-import { charactersOf, cut, decode, isState, LIMIT, lowest, moment, placeOf, PRESETS, unpacked, vocabulary, whole } from "./model.js";
+import { button, copyButton, h, player, replace, select, shell, toolbar, touchField, uid } from "../core/index.js";
+import { counted } from "../core/units.js";
+import { charactersOf, cut, decode, isState, LIMIT, lowest, moment, partsOf, placeOf, unpacked, vocabulary, whole } from "./model.js";
+import { picture } from "./picture.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
-import { describe, hex, s, script, shown, sizeOf } from "./words.js";
+import { describe, hex, script, shown, sizeOf } from "./words.js";
 
-const HELP =
-  "Type any text. Step through the merges with the buttons, or with the arrow keys on the slider; arrow keys also move from token to token. " +
-  "A line under tokens holds a piece together: no merge crosses it. A dashed box is a single byte. ␣ is a space, ↵ a new line, ⇥ a tab, ⟨…⟩ bytes that are no whole character, or a character that has no picture.";
 const NAMES = ["text", "pretokenizer", "step", "token"];
 
 function render({ model, el }) {
-  const ui = shell({ model, el, title: "Tokenizer explorer", finding: "A tokenizer joins pairs, the first learned before the others", invitation: "Press Play.", describe: HELP });
+  const ui = shell({ model, el, contract: SETUP, kind: "tokenizer" });
   ui.css(CSS);
   const known = vocabulary(unpacked(model.get("pairs")), model.get("specials"));
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const name = (id) => shown(known.tokens[id]);
-  let focusToken = false;
+  const tokens = () => [...run.querySelectorAll("[role=option]")];
 
-  const begin = (given) => ui.set({ text: "", pretokenizer: "gpt2", step: -1, token: 0, ...given });
-  const seek = (step) => {
+  const begin = (given) => put({ text: "", pretokenizer: "gpt2", step: -1, token: 0, ...given });
+  /** The state after so many merges: chosen is what the last of them made. */
+  const after = (step) => {
     const { text, pretokenizer } = state();
     const now = moment(cut(text, known, pretokenizer), Math.max(0, step));
     const [piece, at] = now.last ?? now.next ?? [0, 0];
-    ui.set({ step: now.done === now.total ? -1 : now.done, token: placeOf(now.parts, piece, at) });
+    return { step: now.done === now.total ? -1 : now.done, token: placeOf(now.parts, piece, at) };
   };
+  const put = (changes) => {
+    steps.stop();
+    ui.set(changes);
+  };
+  const seek = (step) => put(after(step));
   const now = () => moment(cut(model.get("text"), known, model.get("pretokenizer")), model.get("step"));
   /** To the end of the piece of the next merge, or to the start of that of the last one. */
   const jump = (way) => {
@@ -36,54 +42,56 @@ function render({ model, el }) {
     if (way < 0 && last && done) seek(ends[last[0]]);
   };
 
-  const link = permalink({
-    key: keyOf(el, "tokenizer", model.get("link")),
-    el,
-    get: state,
-    put: (value) => {
-      if (typeof value === "string") {
-        if (Object.hasOwn(PRESETS, value)) begin({ text: PRESETS[value].text });
-      } else if (isState(value)) begin(value);
-    },
-  });
-  ui.defer(link.cleanup);
-  const chips = Object.entries(PRESETS).map(([key, preset]) =>
-    button(preset.label, () => {
-      begin({ text: preset.text });
-    }),
-  );
+  const choose = (name) => begin(SETUP.presets[name].set);
+  const link = ui.link({ choose, start: begin, accepts: isState, get: state });
+  const chips = ui.chips(choose);
   const id = uid();
-  const area = h("textarea", { id, rows: 3, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => ui.set({ text: whole(area.value), step: -1, token: 0 }) });
-  const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, `text, up to ${LIMIT} characters`), area);
+  const area = h("textarea", { id, rows: 2, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => put({ text: whole(area.value), step: -1, token: 0 }) });
+  const full = h("span", { class: "tbviz-error", role: "alert" });
+  const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, `text, up to ${LIMIT} characters`), area, full);
   const cutter = select({
     label: "cut into pieces by",
     options: [{ value: "gpt2", label: "GPT-2's pattern" }, { value: "none", label: "nothing: one piece" }],
     value: "gpt2",
-    onchange: (value) => ui.set({ pretokenizer: value, step: -1, token: 0 }),
+    onchange: (value) => put({ pretokenizer: value, step: -1, token: 0 }),
   });
   const note = h("p", { class: "tk-note", role: "status" });
 
-  const moves = [
-    button("|◂", () => jump(-1), { name: "Start of the piece", title: "Start of the piece" }),
-    button("◂", () => seek(now().done - 1), { name: "One merge back", title: "One merge back" }),
-    button("▸", () => seek(now().done + 1), { name: "One merge on", title: "One merge on" }),
-    button("▸|", () => jump(1), { name: "End of the piece", title: "End of the piece" }),
-  ];
-  const scrub = slider({ label: "merge", min: 0, max: 1, value: 0, format: (x) => `${x} of ${now().total}`, oninput: seek });
-  const player = h("div", { class: "tk-player" }, toolbar("Merges", moves), scrub);
+  const steps = player({
+    at: () => now().done,
+    last: () => now().total,
+    seek,
+    show: (step) => Object.entries(after(step)).forEach(([trait, value]) => model.set(trait, value)),
+    rest: () => {
+      model.save_changes();
+      queue();
+    },
+    ms: 700,
+    from: 0,
+    label: "merge",
+    one: "merge",
+  });
+  ui.defer(steps.cleanup);
+  const ends = [button("Start of the piece", () => jump(-1)), button("End of the piece", () => jump(1))];
   const facts = h("div", { class: "tk-facts" });
-  const run = h("div", { class: "tk-run", role: "toolbar", "aria-label": "Tokens" });
+  const run = h("div", { class: "tk-run", role: "listbox", tabindex: 0, "aria-label": "Tokens" });
   run.addEventListener("keydown", (event) => {
-    const total = run.querySelectorAll("button").length;
+    const total = tokens().length;
     const at = Math.min(model.get("token"), total - 1);
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: total - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    focusToken = true;
-    ui.set({ token: Math.max(0, Math.min(total - 1, to)) });
-    queue();
+    put({ token: Math.max(0, Math.min(total - 1, to)) });
   });
-  const inside = h("div", { class: "tk-box" });
+  touchField(run, {
+    cells: tokens,
+    onpick: (cell) => put({ token: tokens().indexOf(cell) }),
+    draw: false,
+  });
+  const view = picture();
+  const said = h("p", { class: "tk-said" });
+  const empty = h("p", { class: "tk-empty" }, "No text, no tokens.");
+  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree" }, run, view.node, empty);
   const chosen = h("div", { class: "tk-box" });
   const body = h("tbody");
   const table = h(
@@ -109,50 +117,47 @@ function render({ model, el }) {
           const cls = ["tk-token", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${here % 4}`];
           const made = last && last[0] === piece && last[1] === i ? ", just made" : "";
           return h(
-            "button",
+            "span",
             {
-              type: "button",
+              role: "option",
+              id: `${id}-${here}`,
               class: cls.join(" "),
-              tabindex: here === at ? 0 : -1,
-              "aria-pressed": String(here === at),
+              "aria-selected": String(here === at),
               "aria-label": `token ${here + 1}: ${shown(bytes)}, id ${one}${made}`,
-              onclick: () => {
-                focusToken = true;
-                ui.set({ token: here });
-              },
             },
             shown(bytes),
-            h("small", {}, one),
           );
         });
         const on = at > count - ids.length && at <= count;
         return h("span", { class: `tk-piece${on ? " on" : ""}` }, mine);
       }),
     );
-    const pressed = run.querySelector("[aria-pressed='true']");
-    if (pressed.offsetTop < run.scrollTop || pressed.offsetTop + pressed.offsetHeight > run.scrollTop + run.clientHeight) run.scrollTop = pressed.offsetTop - run.clientHeight / 2;
-    if (focusToken) run.querySelector("[tabindex='0']")?.focus();
-    focusToken = false;
+    run.setAttribute("aria-activedescendant", `${id}-${at}`);
+    const selected = tokens()[at];
+    if (selected.offsetTop < run.scrollTop || selected.offsetTop + selected.offsetHeight > run.scrollTop + run.clientHeight) run.scrollTop = selected.offsetTop - run.clientHeight / 2;
   }
 
   function drawPiece({ parts, last, next }, pieces, piece, at) {
     const ids = parts[piece];
     const best = lowest(ids, known);
-    const chain = ids.flatMap((one, i) => {
-      const part = h("span", { class: `tk-part${last && last[0] === piece && last[1] === i ? " new" : ""}` }, name(one));
-      if (i + 1 === ids.length) return [part];
-      const rank = known.ranks.get(one * 65536 + ids[i + 1]);
-      const lead = best && best[0] === i;
-      return [part, h("span", { class: `tk-rank${rank === undefined ? "" : " is"}${lead ? " next" : ""}` }, rank === undefined ? "–" : `${rank}${lead ? " lowest" : ""}`)];
-    });
-    const said = best
-      ? `Between neighbours stands the rank of their merge, – if there is none. The lowest comes next: it was learnt first.${next && next[0] !== piece ? ` (Before it, piece ${next[0] + 1}.)` : ""}`
-      : pieces[piece].special !== null
-        ? "A special token: it is found before the text is cut into pieces, and no merge touches it."
-        : ids.length > 1
-          ? "No neighbours here are a merge: the piece is finished."
-          : "One token: the piece is finished.";
-    replace(inside, h("p", { class: "tk-title" }, `Piece ${piece + 1} of ${pieces.length}, ${s(sizeOf(pieces[piece].text), "byte")}`), h("div", { class: "tk-chain" }, chain), h("p", { class: "tk-small" }, said));
+    const special = pieces[piece].special !== null;
+    const merges = special ? [] : pieces[piece].merges.slice(0, partsOf(pieces[piece], 0).length - ids.length);
+    const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
+    view.draw({ bytes: partsOf(pieces[piece], 0), merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
+    const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
+    replace(
+      said,
+      special
+        ? "A special token: it is found before the text is cut, and no merge touches it. "
+        : joined
+          ? ["Rank ", h("b", {}, last[2]), `, the lowest here, joined “${joined[0]}” and “${joined[1]}”. `]
+          : best
+            ? ["The lowest rank, ", h("b", {}, best[1]), ", comes next: it was learnt first. "]
+            : null,
+      `Chosen: “${name(ids[at])}”, id `,
+      h("b", {}, ids[at]),
+      next ? "." : "; no pair is a merge any more.",
+    );
     const one = ids[at];
     const bytes = known.tokens[one];
     const pair = known.pairs[one - 256];
@@ -161,17 +166,12 @@ function render({ model, el }) {
       ["id", String(one)],
       ["bytes", `${hex(bytes)} (${bytes.length})`],
       ["made of", pair ? `“${name(pair[0])}” ${pair[0]} + “${name(pair[1])}” ${pair[1]}, rank ${one - 256}` : one < 256 ? "a byte, no merge" : "special token"],
-      ["decoded alone", text === null ? `${decode([one], known)} – not a whole character` : `“${shown(bytes)}”, ${s([...text].length, "character")}`],
+      ["decoded alone", text === null ? `${decode([one], known)} – not a whole character` : `“${shown(bytes)}”, ${counted([...text].length, "character")}`],
     ];
     replace(chosen, h("p", { class: "tk-title" }, `The chosen token: “${name(one)}”`), h("dl", { class: "tk-lines" }, lines.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])));
   }
 
-  let queued = false;
-  let first = true;
-  let waiting = 0;
-  ui.defer(() => clearTimeout(waiting));
   function draw() {
-    queued = false;
     const { text, pretokenizer, step, token } = state();
     const pieces = cut(text, known, pretokenizer);
     const at = moment(pieces, step);
@@ -179,20 +179,18 @@ function render({ model, el }) {
     const pick = Math.min(token, ids.length - 1);
     if (area.value !== text && area.getRootNode().activeElement !== area) area.value = text;
     cutter.update({ value: pretokenizer });
-    const preset = Object.keys(PRESETS).find((key) => PRESETS[key].text === text && pretokenizer === "gpt2");
-    Object.keys(PRESETS).forEach((key, i) => chips[i].setAttribute("aria-pressed", String(key === preset)));
-    if (note.textContent !== (PRESETS[preset]?.note ?? "")) note.textContent = PRESETS[preset]?.note ?? "";
-    note.hidden = !preset;
-    scrub.update({ max: Math.max(1, at.total), value: at.done });
-    scrub.input.disabled = !at.total;
-    moves.forEach((one, i) => one.disable(i < 2 ? !at.done : !at.next));
+    ui.tell(note, ui.mark(Object.keys(SETUP.presets).find((name) => SETUP.presets[name].set.text === text && pretokenizer === "gpt2")));
+    full.textContent = [...text].length >= LIMIT ? `No more than ${LIMIT} characters.` : "";
+    steps.refresh();
+    ends.forEach((one, i) => one.disable(i ? !at.next : !at.done));
     const size = sizeOf(text);
     const fact = (label, value) => h("span", {}, `${label} `, h("b", {}, value));
     replace(
       facts,
       [["characters", [...text].length], ["bytes", size], ["pieces", pieces.length], ["tokens", ids.length], ["bytes a token", ids.length ? (size / ids.length).toFixed(2) : "–"], ["ids decoded", decode(ids, known) === text ? "the text again" : "another text"]].map(([label, value]) => fact(label, value)),
     );
-    for (const one of [run, inside, chosen, table]) one.hidden = !ids.length;
+    for (const one of [run, view.node, said, chosen, table]) one.hidden = !ids.length;
+    empty.hidden = Boolean(ids.length);
     if (ids.length) {
       drawTokens(at, pieces, pick);
       let piece = 0;
@@ -209,32 +207,28 @@ function render({ model, el }) {
       );
       table.scrollTop = body.children[pick].offsetTop - table.clientHeight / 2;
     }
-    clearTimeout(waiting);
-    const say = () => ui.say(describe(known, state()));
-    if (first) say();
-    else waiting = setTimeout(say, 250);
-    first = false;
+    ui.soon(() => describe(known, state()), { quiet: steps.playing() });
   }
-  const queue = () => {
-    if (!queued) queueMicrotask(() => queued && draw());
-    queued = true;
-  };
-  for (const one of NAMES) ui.on(one, queue);
+  const queue = ui.follow(draw, NAMES);
 
   ui.lay({
-    stage: h("div", { class: "tk-main" }, h("div", { class: "tk-box" }, run), inside),
-    bar: player,
-    readout: [note, facts],
+    stage: main,
+    presets: chips,
+    bar: [typed, steps],
+    readout: said,
     drawer: [
-      h("div", { class: "tk-chips" }, h("p", { class: "tk-title" }, "Start from"), toolbar("Presets", chips)),
-      typed,
+      note,
+      facts,
       cutter,
+      h("div", { class: "tk-bar" }, toolbar("Piece", ends), copyButton("Copy as PyTorch", () => script(known, state())), link),
       chosen,
       h("div", { class: "tk-box" }, table),
-    h("div", { class: "tk-bar" }, copyButton("Copy as PyTorch", () => script(known, state())), link),
     ],
   });
   draw();
+  const watch = new ResizeObserver(queue);
+  watch.observe(main);
+  ui.defer(() => watch.disconnect());
   return ui.cleanup;
 }
 

@@ -2,7 +2,7 @@
 
 import SETUP from "./setup.json";
 
-export const { presets: PRESETS, limit: LIMIT } = SETUP;
+export const { limit: LIMIT } = SETUP;
 export const PRETOKENIZERS = ["gpt2", "none"];
 
 // White_Space in place of \s, which in JavaScript has U+FEFF and lacks U+0085.
@@ -80,6 +80,22 @@ export function partsOf(piece, merges = piece.merges.length) {
   const ids = utf8(piece.text);
   for (const [at, rank] of piece.merges.slice(0, merges)) ids.splice(at, 2, 256 + rank);
   return ids;
+}
+
+/**
+ * Where the tokens of a piece stand after some merges: in units of a byte from the left, in rows from the top.
+ * @returns {{all: object[], roots: object[]}} of each token `id`, `from`, `size`, `level` and the two that it is made of
+ */
+export function tree(bytes, merges) {
+  const roots = bytes.map((id, from) => ({ id, from, size: 1, level: 0, parts: [] }));
+  const all = [...roots];
+  for (const [at, rank] of merges) {
+    const parts = roots.slice(at, at + 2);
+    const made = { id: 256 + rank, from: parts[0].from, size: parts[0].size + parts[1].size, level: 1 + Math.max(...parts.map((one) => one.level)), parts };
+    roots.splice(at, 2, made);
+    all.push(made);
+  }
+  return { all, roots };
 }
 
 export const encode = (text, known, pretokenizer) => cut(text, known, pretokenizer).flatMap((piece) => partsOf(piece));

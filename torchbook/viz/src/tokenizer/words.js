@@ -1,5 +1,6 @@
 /** Tokens in words and as characters, and the same tokeniser in Python. */
 
+import { counted } from "../core/units.js";
 import { charactersOf, cut, encode, moment } from "./model.js";
 
 const TOLD = 40;
@@ -20,7 +21,6 @@ export function shown(bytes) {
     .join("");
 }
 
-export const s = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 export const sizeOf = (text) => new TextEncoder().encode(text).length;
 
 /** The same sentences as `describe` in torchbook/viz/tokenizer.py. */
@@ -31,8 +31,8 @@ export function describe(known, { text, pretokenizer, step, token }) {
   const ids = now.parts.flat();
   const name = (id) => `“${shown(known.tokens[id])}”`;
   const said = [
-    `${s([...text].length, "character")}, ${s(sizeOf(text), "byte")} in UTF-8, ${s(pieces.length, "piece")} (${pretokenizer === "gpt2" ? "GPT-2 pattern" : "no pattern"}). ` +
-      `After ${now.done} of ${s(now.total, "merge")}: ${s(ids.length, "token")}, ${(sizeOf(text) / ids.length).toFixed(2)} bytes a token.`,
+    `${counted([...text].length, "character")}, ${counted(sizeOf(text), "byte")} in UTF-8, ${counted(pieces.length, "piece")} (${pretokenizer === "gpt2" ? "GPT-2 pattern" : "no pattern"}). ` +
+      `After ${now.done} of ${counted(now.total, "merge")}: ${counted(ids.length, "token")}, ${(sizeOf(text) / ids.length).toFixed(2)} bytes a token.`,
   ];
   if (now.last) {
     const [piece, , rank] = now.last;

@@ -1,14 +1,20 @@
-/** The flame chart: lanes of events over time, an axis, and a strip of the whole profile with the window in it. */
+/**
+ * The flame chart: lanes of events over time, which scroll where they are more than fit, and above them, always in sight, a
+ * strip of the whole profile with the window in it, and an axis.
+ */
 
 import { h, replace, s, uid } from "../core/index.js";
 import { busy, clamp, matcher, matches, nodeAt, PHASES, shares, zoomed } from "./model.js";
 import { fitting, percent, time, titleOf } from "./words.js";
 
-const ROW = 21;
+const ROWS = [21, 34]; // least and greatest height of a row
+const TALL = 330; // a chart of few rows takes about that much
 const HEAD = 20; // name of a lane
 const STRIP = 16; // the whole profile
 const AXIS = 20;
 const THIN = 1.3; // narrower events of one phase are drawn as one
+const CUT = 9; // characters: a name of which less fits is left out
+const FINGER = 14; // pixels by which a finger may miss
 
 /** Patterns of the phases: bars, plain, hatch, dots, plain and grey. */
 function patterns(ids) {
@@ -25,18 +31,12 @@ function patterns(ids) {
   );
 }
 
-/** Buttons for the phases that occur, with their pattern and share. */
-export function keyOf(data, ids, button, choose) {
+/** The phases that occur, with the time that they take, their share, and how they look. */
+export function phasesOf(data, ids) {
   const spent = shares(data);
   const all = spent.reduce((a, b) => a + b, 0);
-  return PHASES.flatMap((name, i) => {
-    if (!spent[i]) return [];
-    const swatch = s("svg", { width: 20, height: 13, "aria-hidden": "true", class: `tr-p${i}` }, s("rect", { x: 0.5, y: 0.5, width: 19, height: 12, fill: `url(#${ids[i]})`, class: "tr-ev" }));
-    const el = button(h("span", {}, name, ` ${percent(spent[i], all)}`), () => choose(name), { title: `${time(spent[i])} of self time on the CPU` });
-    el.prepend(swatch);
-    el.phase = name;
-    return [el];
-  });
+  const swatch = (i) => s("svg", { width: 20, height: 13, "aria-hidden": "true", class: `tr-p${i}` }, s("rect", { x: 0.5, y: 0.5, width: 19, height: 12, fill: `url(#${ids[i]})`, class: "tr-ev" }));
+  return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
 }
 
 const NICE = [1, 2, 5];
@@ -55,10 +55,13 @@ function ticks({ start, end }, width) {
  */
 export function chart(data, on) {
   const ids = PHASES.map(() => uid("tr"));
+  const top = s("svg", { class: "tr-head", "aria-hidden": "true" });
   const svg = s("svg", { "aria-hidden": "true" });
   const tip = h("div", { class: "tr-tip", hidden: true, "aria-hidden": "true" });
-  const node = h("div", { class: "tr-chart", tabindex: "0", role: "application", "aria-label": "Flame chart", "aria-roledescription": "flame chart" }, svg, tip);
-  const tops = [];
+  const node = h("div", { class: "tr-chart", tabindex: "0", role: "application", "aria-label": "Flame chart", "aria-roledescription": "flame chart" }, top, svg, tip);
+  const tops = []; // of the lanes, from the top of the chart
+  const depth = data.lanes.reduce((sum, lane) => sum + lane.depth, 0);
+  const ROW = Math.min(ROWS[1], Math.max(ROWS[0], Math.floor((TALL - STRIP - AXIS - data.lanes.length * (HEAD + 8)) / depth)));
   let height = STRIP + AXIS + 6;
   for (const lane of data.lanes) {
     tops.push(height + HEAD);
@@ -98,12 +101,11 @@ export function chart(data, on) {
   const clip = (value) => Math.min(Math.max(value, -4), width + 4);
 
   function axis() {
-    const marks = ticks(now, width).map((at) => [
-      s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-grid" }),
-      s("text", { x: Math.min(Math.max(x(at), 2), width - 2), y: STRIP + 15, class: "tr-tick", "text-anchor": x(at) < 24 ? "start" : x(at) > width - 30 ? "end" : "middle" }, time(at)),
-    ]);
+    const marks = ticks(now, width);
     const ends = data.steps.length > 1 ? data.steps.map(([, end]) => end).filter((at) => at > now.start && at < now.end) : [];
-    return [marks, ends.map((at) => s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-step" }))];
+    const names = marks.map((at) => s("text", { x: Math.min(Math.max(x(at), 2), width - 2), y: STRIP + 15, class: "tr-tick", "text-anchor": x(at) < 24 ? "start" : x(at) > width - 30 ? "end" : "middle" }, time(at)));
+    const grid = marks.map((at) => s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-grid" }));
+    return [names, grid, ends.map((at) => s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-step" }))];
   }
 
   function overview() {
@@ -145,8 +147,8 @@ export function chart(data, on) {
       }
       boxes.push(s("rect", { ...box, rx: box.width > 6 ? 2.5 : 0, fill: `url(#${ids[one.phase]})`, class: `tr-ev tr-p${one.phase}${chosen ? "" : " tr-dim"}${hit && chosen ? " tr-hit" : ""}` }));
       const seen = { from: Math.max(box.x, 0), to: Math.min(box.x + box.width, width) };
-      const text = fitting(titleOf(one), Math.floor((seen.to - seen.from - 9) / 6.9));
-      if (text) labels.push(s("text", { x: (seen.from + 5).toFixed(1), y: box.y + 13.5, class: `tr-name${chosen ? "" : " tr-dim"}` }, text));
+      const text = fitting(titleOf(one), Math.floor((seen.to - seen.from - 9) / 6.9), CUT);
+      if (text) labels.push(s("text", { x: (seen.from + 5).toFixed(1), y: box.y + ROW / 2 + 3, class: `tr-name${chosen ? "" : " tr-dim"}` }, text));
     }
     thin.forEach(flush);
     return [boxes, labels];
@@ -161,15 +163,20 @@ export function chart(data, on) {
   function draw(state) {
     now = { start: state.start, end: state.end };
     width = Math.max(240, Math.floor(node.clientWidth) || 640);
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) svg.setAttribute(name, value);
+    const size = (el, from, to) => {
+      for (const [name, value] of Object.entries({ viewBox: `0 ${from} ${width} ${to - from}`, width, height: to - from })) el.setAttribute(name, value);
+    };
+    size(top, 0, STRIP + AXIS);
+    size(svg, STRIP + AXIS, height);
     const hit = matcher(state.query, data.names);
     const chosen = data.nodes[state.selected];
+    const [names, ...grid] = axis();
+    replace(top, names, overview());
     replace(
       svg,
       patterns(ids),
-      axis(),
-      overview(),
-      data.lanes.map((lane, i) => s("text", { x: 4, y: tops[i] - 6, class: "tr-lane" }, `${lane.name}: busy ${percent(busy(lane, now.start, now.end), 1)}${width < 480 ? "" : " of what is in view"}`)),
+      grid,
+      data.lanes.map((lane, i) => s("text", { x: 4, y: tops[i] - 6, class: "tr-lane" }, `${lane.name}: busy ${percent(busy(lane, now.start, now.end), 1)}`)),
       events({ hit, phase: state.phase }),
       chosen?.links.map((link) => frame(link.to, "tr-linked")),
       frame(chosen, "tr-on"),
@@ -181,19 +188,30 @@ export function chart(data, on) {
   // Pointers: drag moves, two fingers or Ctrl and wheel zoom, a click picks
 
   const timeAt = (clientX) => now.start + ((clientX - svg.getBoundingClientRect().left) / width) * (now.end - now.start);
-  const yOf = (clientY) => clientY - svg.getBoundingClientRect().top;
+  const inStrip = (event) => event.clientY - top.getBoundingClientRect().top < STRIP + 4;
+  /** The event under the pointer; for a finger also one beside it, above or below. */
   function under(event) {
-    const y = yOf(event.clientY);
-    const lane = tops.findIndex((top, i) => y >= top && y < top + data.lanes[i].depth * ROW);
+    if (event.clientY < top.getBoundingClientRect().bottom) return null; // lanes that are scrolled away
+    const finger = event.pointerType === "touch";
+    const y = event.clientY - svg.getBoundingClientRect().top + STRIP + AXIS;
+    const room = finger ? FINGER : 0;
+    const lane = tops.findIndex((from, i) => y >= from - room && y < from + data.lanes[i].depth * ROW + room);
     if (lane < 0) return null;
-    return nodeAt(data, lane, Math.floor((y - tops[lane]) / ROW), timeAt(event.clientX), ((now.end - now.start) / width) * 3);
+    const row = (y - tops[lane]) / ROW;
+    const slack = ((now.end - now.start) / width) * (finger ? FINGER : 3);
+    const rows = finger ? [0, row % 1 < 0.5 ? -1 : 1, row % 1 < 0.5 ? 1 : -1] : [0];
+    for (const by of rows) {
+      const one = nodeAt(data, lane, Math.floor(row) + by, timeAt(event.clientX), slack);
+      if (one) return one;
+    }
+    return null;
   }
   const pointers = new Map();
   let drag = null;
   node.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     pointers.set(event.pointerId, event.clientX);
-    drag = { from: event.clientX, y: event.clientY, view: now, far: false, strip: yOf(event.clientY) < STRIP + 4 };
+    drag = { from: event.clientX, y: event.clientY, view: now, far: false, strip: inStrip(event) };
     if (pointers.size === 2) drag = { two: [...pointers.values()], view: now, far: true };
   });
   node.addEventListener("pointermove", (event) => {
@@ -266,8 +284,17 @@ export function chart(data, on) {
     const left = event.clientX - box.left;
     tip.style.left = left < box.width / 2 ? `${left + 12}px` : "";
     tip.style.right = left < box.width / 2 ? "" : `${box.width - left + 12}px`;
-    tip.style.top = `${Math.min(event.clientY - box.top + 14, height - 30)}px`;
+    tip.style.top = `${Math.min(event.clientY - box.top + 14, node.clientHeight - 30) + node.scrollTop}px`;
   }
 
-  return { node, draw, ids, width: () => width };
+  /** Scroll the lanes so far that an event is in sight. */
+  function reveal(one) {
+    const { y } = boxOf(one);
+    const room = node.clientHeight - STRIP - AXIS;
+    const at = y - STRIP - AXIS - HEAD;
+    if (at < node.scrollTop) node.scrollTop = Math.max(0, at);
+    else if (at + HEAD + 2 * ROW > node.scrollTop + room) node.scrollTop = at + HEAD + 2 * ROW - room;
+  }
+
+  return { node, draw, reveal, ids, width: () => width };
 }

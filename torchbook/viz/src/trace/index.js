@@ -1,11 +1,12 @@
 /** TraceExplorer: a real profile as a flame chart, and the table of its operators. */
 
-import { animate, button, copyButton, field, h, keyOf as nameOf, permalink, replace, select, shell, toolbar } from "../core/index.js";
-import { chart, keyOf } from "./chart.js";
+import { animate, button, copyButton, field, h, replace, select, shell, toolbar } from "../core/index.js";
+import { chart, phasesOf } from "./chart.js";
 import { around, clamp, decode, matcher, moved, PHASES, tally, within, zoomed } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { table } from "./table.js";
-import { details, found, script } from "./words.js";
+import { details, found, inBrief, script } from "./words.js";
 
 const TRAITS = ["start", "end", "selected", "query", "phase", "scope", "sort"];
 const SCOPES = { all: "the whole profile", view: "events wholly in view", event: "the chosen event" };
@@ -14,7 +15,7 @@ const KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", 
 function render({ model, el }) {
   const data = decode(model.get("trace"));
   const summary = model.get("trace").summary;
-  const ui = shell({ model, el, title: "Trace explorer", finding: "Where a step of training spends its time", invitation: "Choose an event to see what is inside it.", describe: "" });
+  const ui = shell({ model, el, contract: SETUP, kind: "trace" });
   ui.css(CSS);
   const state = () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
   const whole = { start: 0, end: data.end };
@@ -57,7 +58,7 @@ function render({ model, el }) {
     const from = shown;
     moving.cancel();
     moving = animate({
-      ms: 220,
+      ms: 350,
       step: (t) => {
         const ease = 1 - (1 - t) ** 3;
         shown = t === 1 ? to : { start: from.start + (to.start - from.start) * ease, end: from.end + (to.end - from.end) * ease };
@@ -119,23 +120,29 @@ function render({ model, el }) {
     pick: (name) => ui.set({ query: model.get("query") === name ? "" : name }),
     sort: (column) => ui.set({ sort: column }),
   });
-  const phases = keyOf(data, picture.ids, button, (name) => ui.set({ phase: model.get("phase") === name ? "" : name, query: "" }));
+  const parts = phasesOf(data, picture.ids);
+  const phases = parts.map(({ name, time, share, swatch }) => {
+    const el = button(h("span", {}, name, ` ${share}`), () => ui.set({ phase: model.get("phase") === name ? "" : name, query: "" }), { title: `${time} of self time on the CPU` });
+    el.prepend(swatch());
+    el.phase = name;
+    return el;
+  });
+  const legend = h("div", { class: "tr-legend", "aria-hidden": "true" }, parts.map(({ name, i, share, swatch }) => h("span", {}, swatch(), name, h("b", { class: `tr-of tr-p${i}` }, share))));
   const search = field({ label: "find operators by name", placeholder: "addmm", size: 16, oninput: (query) => ui.set({ query }) });
   search.classList.add("tr-search");
   const told = h("p", { class: "tr-found", role: "status" });
   const note = h("p", { class: "tr-note" });
+  const brief = h("p", { class: "tr-brief", "aria-hidden": "true" });
+  const opened = `${summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0]}`; // of the whole profile, its first sentence
+  let revealed = -1;
   const scope = select({ label: "count in", options: Object.entries(SCOPES).map(([value, label]) => ({ value, label })), value: "all", onchange: (value) => ui.set({ scope: value }) });
-  const link = permalink({
-    key: nameOf(el, "trace", model.get("link")),
-    el,
+  const link = ui.link({
+    presets: Object.fromEntries(data.views.map((view) => [view.key, view])),
+    choose: (key) => ui.set(ready(data.views.find((view) => view.key === key))),
+    start: (value) => ui.set(sane(value)),
+    accepts: (value) => Boolean(value) && typeof value === "object",
     get: () => viewNow()?.key ?? state(),
-    put: (value) => {
-      const view = typeof value === "string" && data.views.find((one) => one.key === value);
-      if (view) ui.set(ready(view));
-      else if (value && typeof value === "object") ui.set(sane(value));
-    },
   });
-  ui.defer(link.cleanup);
   const chips = data.views.map((view) =>
     button(view.label, () => {
       ui.set(ready(view));
@@ -158,7 +165,9 @@ function render({ model, el }) {
     const node = chosen()?.links[0]?.to;
     if (node) reach(node);
   };
-  const tools = toolbar("Zoom", [left, right, closer, wider, all, to, parent, other]);
+  const tools = toolbar("Zoom", [closer, wider, all, to, parent, other]);
+  tools.classList.add("tr-tools");
+  const sideways = toolbar("Move", [left, right]);
 
   function drawChart() {
     picture.draw({ ...state(), ...shown });
@@ -172,6 +181,8 @@ function render({ model, el }) {
     data.views.forEach((one, i) => chips[i].setAttribute("aria-pressed", String(one === view)));
     note.textContent = view?.note ?? "";
     note.hidden = !note.textContent;
+    brief.hidden = !note.hidden;
+    replace(brief, node ? inBrief(data, node).map((part) => (part.name ? h("b", { class: `tr-of tr-p${node.phase}` }, part.name) : part)) : opened);
     phases.forEach((one) => one.setAttribute("aria-pressed", String(one.phase === is.phase)));
     if (search.getRootNode().activeElement !== search.input) search.update({ value: is.query });
     const every = tally(data);
@@ -186,11 +197,14 @@ function render({ model, el }) {
     all.disable(is.end - is.start >= data.end);
     left.disable(is.start <= 0);
     right.disable(is.end >= data.end);
-    to.disable(!node);
+    for (const one of [to, parent, other]) one.hidden = !node;
     parent.disable(!node?.parent);
     const first = node?.links[0];
     other.textContent = { backward: "Its backward", forward: "Its forward", kernel: "Its kernel", launch: "What started it" }[first?.as] ?? "Linked event";
     other.disable(!first);
+    if (node && node.i !== revealed) picture.reveal(node);
+    revealed = node?.i ?? -1;
+    tools.reset();
     ui.say(node ? details(data, node) : summary);
   }
 
@@ -210,10 +224,11 @@ function render({ model, el }) {
   const empty = h("p", { class: "tr-title" }, "Choose an event in the chart; the table then counts what is inside it.");
   ui.lay({
     stage: picture.node,
+    presets: chips,
     bar: tools,
-    readout: [note, ui.words],
+    readout: [legend, h("div", { class: "tr-said" }, note, brief)],
     drawer: [
-      h("div", { class: "tr-chips" }, h("p", { class: "tr-title" }, "Go to"), toolbar("Views", chips)),
+      sideways,
       h("div", { class: "tr-bar tr-key" }, h("p", { class: "tr-title" }, "Phases"), toolbar("Phases", phases)),
       h("div", { class: "tr-bar" }, search, told, scope),
       operators.node,
@@ -222,7 +237,7 @@ function render({ model, el }) {
       help(),
     ],
   });
-  ui.stage.style.overflow = "visible";
+  ui.stage.style.overflow = "visible"; // for the ring of the focus
   ui.help.hidden = true;
   drawChart();
   drawRest();

@@ -5,9 +5,11 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 export const CSS = `
 .tr{display:grid;grid-template-columns:minmax(0,1fr);gap:.7rem}
 .tbviz .tr-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
-.tr-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
-.tr-chips .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.tbviz .tr-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
+.tr-said{height:2.9em;overflow:hidden}
+@container (max-width:779px){.tr-tools{flex:1 1 100%}}
+.tr-legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem}
+.tr-legend>span{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
+.tr-of{color:var(--hue)}
 .tr-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
 .tr-bar .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem}
 .tr-search{flex:1 1 14rem}
@@ -15,7 +17,9 @@ export const CSS = `
 .tbviz .tr-found{font-size:max(12px,.86em);color:var(--tb-muted);flex:1 1 12rem;align-self:center}
 .tr-key .tbviz-button{display:inline-flex;align-items:center;gap:.4rem}
 .tr-key svg{flex:none}
-.tr-chart{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-bg);overflow:hidden;touch-action:pan-y;min-width:0;cursor:grab}
+.tr-chart{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-bg);overflow:hidden auto;touch-action:pan-y;min-width:0;cursor:grab;max-height:26rem}
+.tr-head{position:sticky;top:0;z-index:1;background:var(--tb-bg)}
+@container (max-width:559px){.tr-chart{max-height:24rem}.tr-said{height:4.3em}}
 .tr-chart:active{cursor:grabbing}
 .tr-chart svg{display:block;max-width:none!important;user-select:none;-webkit-user-select:none}
 .tr-chart text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
@@ -41,7 +45,6 @@ export const CSS = `
 .tr-window{fill:var(--tb-fg);fill-opacity:.1;stroke:var(--tb-fg);stroke-width:1.5}
 .tr-away{fill:var(--tb-bg);opacity:.6}
 .tr-tip{position:absolute;pointer-events:none;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-edge);border-radius:6px;padding:.15rem .45rem;font-size:max(12px,.82em);max-width:min(22rem,90%);overflow-wrap:anywhere;z-index:2}
-.tbviz .tr-words{background:var(--tb-fill);border-radius:7px;padding:.5rem .7rem;font-size:max(12px,.92em);min-height:4.4em}
 .tbviz .tr-table{border-collapse:collapse;width:100%;margin:0;font-size:max(12px,.88em);display:table;color:var(--tb-fg);background:none}
 .tbviz .tr-table tr{background:none;border:0}
 .tbviz .tr-table :is(th,td){padding:.15rem .45rem;border:0;border-top:1px solid var(--tb-line);text-align:right;background:none;color:inherit;font-variant-numeric:tabular-nums;font-weight:400;vertical-align:middle;white-space:nowrap}

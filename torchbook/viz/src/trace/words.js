@@ -25,12 +25,12 @@ const SHORTER = [
   [/^aten::/, ""],
 ];
 
-/** A name that fits into `room` characters, or as much of it as does. */
-export function fitting(name, room) {
+/** A name that fits into `room` characters, or as much of it as does if that is `least` characters. */
+export function fitting(name, room, least = 4) {
   if (name.length <= room) return name;
   const short = SHORTER.reduce((text, [from, to]) => text.replace(from, to), name);
   if (short.length <= room) return short;
-  return room >= 4 ? `${short.slice(0, room - 1)}…` : "";
+  return room >= least ? `${short.slice(0, room - 1)}…` : "";
 }
 
 export const titleOf = (node) =>
@@ -76,6 +76,17 @@ export function details(data, node) {
     if (found.length) text.push(`${told}: ${found.slice(0, 3).map((one) => `${titleOf(one)}, ${time(one.total)}`).join("; ")}${found.length > 3 ? "; …" : ""}.`);
   }
   return text.join(" ");
+}
+
+/** One event in a line: parts of text, and what of it has the colour of its phase. */
+export function inBrief(data, node) {
+  const { total, self } = node;
+  const step = stepOf(data, node);
+  const [from, to] = step ? data.steps[step - 1] : [0, data.end];
+  return [
+    { name: titleOf(node) },
+    ` takes ${time(total)}${self < total ? `, ${time(self)} of it self` : ""}: ${percent(total, to - from)} of ${step ? `step ${step}` : "the profile"}.`,
+  ];
 }
 
 /** What a search found. */

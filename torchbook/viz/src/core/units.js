@@ -1,4 +1,4 @@
-/** Numbers as people write them, and reading them back. */
+/** How figures write numbers, amounts and times in their words, as torchbook/viz/units.py does, and reading them back. */
 
 /** Three significant digits, or all digits before the point. */
 export function significant(x, digits = 3) {
@@ -46,6 +46,21 @@ export function amount(bytes) {
   return `${significant(unit ? bytes / unit : bytes)} ${name}`;
 }
 
+/** A number with three digits and a prefix: "12.3 GFLOP", "33.1 k". */
+export function prefixed(x, unit = "") {
+  for (const [size, prefix] of [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (x >= size) return `${significant(x / size)} ${prefix}${unit}`;
+  return `${significant(x)} ${unit}`.trim();
+}
+
+/** Words in a row: "3, 3 and 2". */
+export const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words.join(""));
+
+/** What a word ends in when there are so many: nothing, or an s. */
+export const plural = (number) => (number === 1 ? "" : "s");
+
+/** So many of something: "1 page", "2 pages". */
+export const counted = (number, what) => `${number} ${what}${plural(number)}`;
+
 const SUFFIX = { k: 1e3, m: 1e6, million: 1e6, b: 1e9, g: 1e9, billion: 1e9, t: 1e12, trillion: 1e12 };
 
 /** A typed number: 350e6, 350M, 7B, 1 000, or 12,5 with a decimal comma; NaN when it is none. */
@@ -70,4 +85,21 @@ export function typed(name, x) {
     }
   }
   return String(x);
+}
+
+const SCIENTIFIC = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/;
+
+/** As Python's `repr` of a float. */
+export function repr(x) {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
+  const [, sign, first, rest = "", exponent] = SCIENTIFIC.exec(x.toExponential());
+  const minus = sign || (Object.is(x, -0) ? "-" : "");
+  const e = Number(exponent);
+  if (e < -4 || e > 15) {
+    const power10 = `${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
+    return `${minus}${first}${rest && `.${rest}`}e${power10}`;
+  }
+  if (e < 0) return `${minus}0.${"0".repeat(-e - 1)}${first}${rest}`;
+  const all = (first + rest).padEnd(e + 1, "0");
+  return `${minus}${all.slice(0, e + 1)}.${all.slice(e + 1) || "0"}`;
 }

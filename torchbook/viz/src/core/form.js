@@ -1,7 +1,8 @@
 /** Fields that take numbers as people type them, and the table of results with their formulas: shared by the calculators. */
 
-import { field, h, replace } from "../core/index.js";
-import { read } from "./text.js";
+import { field } from "./controls.js";
+import { h, replace } from "./dom.js";
+import { read } from "./units.js";
 
 /**
  * A field for one number: arrow up and down go to the next, with Shift further. It has `refresh(always)`.

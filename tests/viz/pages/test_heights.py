@@ -1,0 +1,77 @@
+"""Presets of a figure: each of them fits on a phone and on a screen, and none moves what stands below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, ViewportSize
+
+from torchbook import viz
+from torchbook.viz.base import Visualizer
+
+from ..conftest import Show
+from ..models.test_attention import attention_explorer
+from ..models.test_dispatch import dispatch_route
+from ..models.test_pipeline import timeline_of_a_run
+from ..models.test_roofline import roofline_of_a_machine
+from ..models.test_tokenizer import tokenizer_explorer
+
+Make = Callable[[], Visualizer]
+FIGURES: list[Make] = [
+    viz.MemoryBudget, viz.ScalingCalculator, viz.StrategyTool, viz.BottleneckTool, viz.PipelineSchedule,
+    viz.PipelineTimeline, timeline_of_a_run, viz.SymptomFinder, attention_explorer, tokenizer_explorer,
+    viz.KVCacheExplorer, viz.TileExplorer, viz.Roofline, roofline_of_a_machine, dispatch_route, viz.RingAllReduce,
+]  # fmt: skip
+SCREENS: dict[str, ViewportSize] = {
+    "phone": {"width": 390, "height": 844},
+    "wide": {"width": 720, "height": 900},
+}
+
+HEIGHTS = """async () => {
+  const figure = document.querySelector(".tbviz");
+  figure.querySelector(".tbviz-drawer").open = false;
+  const turn = () =>
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))));
+  await turn();
+  const heights = [figure.offsetHeight];
+  for (const button of figure.querySelectorAll('[role=toolbar][aria-label*="resets"] button')) {
+    button.click();
+    await turn();
+    heights.push(figure.offsetHeight);
+  }
+  return heights;
+}"""
+
+SMALL = """() => {
+  const shown = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const controls = document.querySelectorAll(
+    ".tbviz :is(button, select, input, textarea, summary, [role=slider])",
+  );
+  return [...controls].filter(shown).map((one) => [one, one.getBoundingClientRect()])
+    .filter(([, box]) => box.width && Math.min(box.width, box.height) < 43.5)
+    .map(([one, box]) => `${one.outerHTML.slice(0, 80)} ${box.width}x${box.height}`);
+}"""
+
+
+def opened(show: Show, make: Make, screen: str) -> Page:
+    """The figure as a reader of this screen finds it."""
+    options = {"has_touch": True, "is_mobile": True} if screen == "phone" else {}
+    page = show(make(), width=SCREENS[screen]["width"], **options)
+    page.set_viewport_size(SCREENS[screen])
+    return page
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("make", FIGURES)
+def test_no_preset_is_higher_than_the_screen_or_than_another(show: Show, make: Make, screen: str) -> None:
+    heights = opened(show, make, screen).evaluate(HEIGHTS)
+    assert max(heights) <= SCREENS[screen]["height"]
+    assert max(heights) - min(heights) <= 8
+
+
+@pytest.mark.parametrize("make", FIGURES)
+def test_a_finger_finds_every_control(show: Show, make: Make) -> None:
+    page = opened(show, make, "phone")
+    page.evaluate(HEIGHTS)  # with the drawer closed, in each state
+    assert page.evaluate(SMALL) == []
