@@ -55,8 +55,10 @@
     const nameOf = (radio) => options.get(radio.closest("label"));
     fieldset.addEventListener("change", ({ target }) => {
       if (!radios.includes(target)) return;
-      judge(fieldset, target);
       remember(({ chosen }) => (chosen[question] = nameOf(target)));
+      // A picture may show the answer first, and have it told when it is done.
+      const detail = () => judge(fieldset, target);
+      if (fieldset.dispatchEvent(new CustomEvent("predicted", { cancelable: true, detail }))) detail();
     });
     fieldset.addEventListener("keydown", (event) => radios.includes(event.target) && moveAmong(radios, event));
     radios.forEach((radio) => (radio.checked = false)); // a reload may have kept what the memory does not

@@ -66,23 +66,31 @@ class Predict(SphinxDirective):
             prediction = parse(self.arguments[0], list(self.content))
         except ValueError as error:
             raise self.error(str(error)) from None
+        box = nodes.container(classes=["prediction"])
+        box += self._box(prediction)
+        return [box]
+
+    def _box(self, prediction: Prediction) -> list[nodes.Node]:
         name = f"predict-{self.env.new_serialno('predict')}"
-        body: list[nodes.Node] = [_html(f'<fieldset class="predict" id="{name}"><legend>')]
+        body: list[nodes.Node] = [html(f'<fieldset class="predict" id="{name}"><legend>')]
         body += self._inline(prediction.question)
-        body.append(_html("</legend>"))
-        for text, right in prediction.options:
+        body.append(html("</legend>"))
+        for number, (text, right) in enumerate(prediction.options):
             mark = ' data-right="1"' if right else ""
-            body += [_html(f'<label><input type="radio" name="{name}"{mark}><span>'), *self._inline(text)]
-            body.append(_html("</span></label>"))
+            body += [html(f'<label><input type="radio" name="{name}"{mark}><span>'), *self._option(number, text)]
+            body.append(html("</span></label>"))
         answer = f'<details id="{name}-answer"><summary>Answer</summary>'
-        body.append(_html(f'<p class="verdict" role="status"></p>{answer}'))
+        body.append(html(f'<p class="verdict" role="status"></p>{answer}'))
         right_text = next(text for text, right in prediction.options if right)
         body.append(nodes.paragraph("", "", nodes.strong("", "", *self._inline(right_text))))
         body += self.parse_text_to_nodes(prediction.answer)
-        body.append(_html("</details></fieldset>"))
-        box = nodes.container(classes=["prediction"])
-        box += body
-        return [box]
+        body.append(html("</details></fieldset>"))
+        return body
+
+    def _option(self, number: int, text: str) -> list[nodes.Node]:
+        """What stands beside the button of an option, counted from 0."""
+        del number
+        return self._inline(text)
 
     def _inline(self, text: str) -> list[nodes.Node]:
         parsed, problems = self.state.inline_text(text, self.lineno)
@@ -101,7 +109,8 @@ class Checklist(SphinxDirective):
         return [nodes.container("", *items, classes=["checklist"])]
 
 
-def _html(text: str) -> nodes.Node:
+def html(text: str) -> nodes.Node:
+    """Part of the page as it is written."""
     return nodes.raw("", text, format="html")
 
 

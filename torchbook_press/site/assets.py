@@ -267,6 +267,8 @@ def trim(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
     unused = ["sphinx-thebe", "thebe", "sphinx_highlight.js"]
     if "viz-mount" not in body:
         unused.append("viz-static.js")
+    if "race-map" not in body:
+        unused.append("race.js")
     if 'class="lanes"' not in body:
         unused.append("lanes.js")
     if 'class="math' not in body:
