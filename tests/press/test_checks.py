@@ -16,6 +16,8 @@ from torchbook_press.site.checks import split, summary
         ("assert True\nx = 1", "assert True\nx = 1", ""),
         ("x\nfor y in z:\n    assert y", "x", "for y in z:\n    assert y"),
         ("x\nfor y in z:\n    assert y\n    print(y)", "x\nfor y in z:\n    assert y\n    print(y)", ""),
+        ("x\nif y:\n    assert x", "x", "if y:\n    assert x"),
+        ("x\nif y:\n    assert x\nelse:\n    y = x", "x\nif y:\n    assert x\nelse:\n    y = x", ""),
         ("x\ntorch.testing.assert_close(x, y)", "x", "torch.testing.assert_close(x, y)"),
         ("x = 1\nassert x\n\nx", "x = 1\nx", "assert x"),
         ("x = 1\nx", "x = 1\nx", ""),

@@ -229,6 +229,8 @@ class Shaker:
         if unit.truth:
             with suppress(Exception):
                 yield "not", not value
+        elif unit.of_type:
+            yield "of no type", object()  # other values of a type are of that type
         elif unit.negative and " not in " in unit.text and operand == unit.operands[-1]:
             yield "holds it", [noted.values[unit.operands[0]][min(read, len(noted.values[unit.operands[0]]) - 1)]]
 

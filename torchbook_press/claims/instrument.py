@@ -44,6 +44,7 @@ class Unit:
         constants: those of them that are literals, with "", or only name something, like `torch.float32`, with the name
             that they begin with.
         truth: of its one operand only the truth counts.
+        of_type: of its one operand only the type counts.
         some: it holds for some of several, so that its values are replaced in all of them at once.
     """
 
@@ -52,6 +53,7 @@ class Unit:
     operands: list[int] = field(default_factory=list)
     constants: dict[int, str] = field(default_factory=dict)
     truth: bool = False
+    of_type: bool = False
     some: bool = False
 
 
@@ -159,7 +161,7 @@ class _Skeleton:
             node.values = [self.truth(value, negative) for value in node.values]
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self.truth(node.operand, not negative)
-        elif isinstance(node, ast.Compare):
+        elif isinstance(node, ast.Compare) and not _is_identity(node):
             return self._comparison(node, negative)
         elif isinstance(node, ast.Call):
             return self._called(node, negative)
@@ -206,7 +208,9 @@ class _Skeleton:
             node.func.value = self._operand(node.func.value, unit)  # type: ignore[attr-defined]
             node.args = [self._operand(node.args[0], unit)]
         elif (name in _OF_ONE and len(node.args) == 1) or (name in _TYPES and len(node.args) == 2):
-            node.args[0] = self._operand(node.args[0], self._unit(node, negative))
+            unit = self._unit(node, negative)
+            unit.of_type = name in _TYPES
+            node.args[0] = self._operand(node.args[0], unit)
         elif is_method and name in _OF_ONE and not node.args:
             node.func.value = self._operand(node.func.value, self._unit(node, negative))  # type: ignore[attr-defined]
         else:
@@ -232,6 +236,12 @@ class _Skeleton:
         if root or not _counts(node):
             unit.constants[number] = root
         return _noted(number, node, again)
+
+
+def _is_identity(node: ast.Compare) -> bool:
+    """Whether it asks if two computed objects are one: of them only the answer can be replaced."""
+    identity = len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot)
+    return identity and not isinstance(node.comparators[0], ast.Constant)
 
 
 def _counts(node: ast.expr) -> bool:

@@ -111,18 +111,21 @@ def _other_element(element: Any) -> Any:
 
 def _of_container(value: Any) -> Iterator[tuple[str, Any]]:
     if not value:
+        rebuilt = tuple if isinstance(value, tuple) else type(value)  # a torch.Size holds numbers alone
         with suppress(TypeError):
-            yield "longer", {"~": None} if isinstance(value, Mapping) else type(value)(["~"])
+            yield "longer", {"~": None} if isinstance(value, Mapping) else rebuilt(["~"])
         return
     if isinstance(value, Mapping):
         last = list(value)[-1]
         yield "last dropped", {key: item for key, item in value.items() if key != last}
         for kind, other in _first(value[last]):
             yield f"last {kind}", {**value, last: other}
+        yield "empty", {}
     elif isinstance(value, Set):
         kept = sorted(value, key=repr)
         yield "last dropped", set(kept[:-1])
         yield "one more", {*kept, "~"}
+        yield "empty", set()
     else:
         items = list(value)
         rebuilt = tuple if isinstance(value, tuple) else list

@@ -42,7 +42,7 @@ def _is_check(statement: ast.stmt) -> bool:
             return True
         case ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
             return name in _CALLS or name.startswith("assert_")
-        case ast.For(body=body, orelse=[]) | ast.With(body=body):
+        case ast.For(body=body, orelse=[]) | ast.If(body=body, orelse=[]) | ast.With(body=body):
             return all(map(_is_check, body))
     return False
 
