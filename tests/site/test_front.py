@@ -21,8 +21,9 @@ SCREENS = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "heig
 MOVING = {"reduced_motion": "no-preference"}
 
 # Where the marks of the racers are that are seen now, in units of the picture.
-_MARKS = """() => [...document.querySelectorAll('.race-mark')].filter((one) => one.checkVisibility({ visibilityProperty: true }))
-  .filter((one) => one.closest('.race-map')).map((one) => one.getAttribute('transform').match(/[\\d.-]+/g).slice(0, 2).map(Number))"""
+_MARKS = """() => [...document.querySelectorAll('.race-map .race-mark')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .map((one) => one.getAttribute('transform').match(/[\\d.-]+/g).slice(0, 2).map(Number))"""
 # The layout shifts so far.
 _SHIFT = """() => new Promise((done) => new PerformanceObserver((list) =>
   done(list.getEntries().filter((one) => !one.hadRecentInput).reduce((sum, one) => sum + one.value, 0))

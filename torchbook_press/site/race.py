@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -157,8 +158,9 @@ def words(names: tuple[str, ...]) -> str:
     """What is in the picture at first, for those who do not see it."""
     there = [f"{label(way.name)} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
     return (
-        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same place "
-        f"on its steep side {SHOWN} steps each are drawn. Distances from the lowest point after them: {_list(there)}."
+        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same "
+        f"place on its steep side {SHOWN} steps each are drawn. "
+        f"Distances from the lowest point after them: {_list(there)}."
     )
 
 
@@ -204,7 +206,7 @@ class Race(Predict):
     is first in the ring.
     """
 
-    option_spec = {"racers": directives.unchanged_required}
+    option_spec: ClassVar = {"racers": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         for path in (__file__, racer.__file__):
@@ -216,13 +218,16 @@ class Race(Predict):
         except ValueError as error:
             raise self.error(str(error)) from None
         (box,) = super().run()
+        assert isinstance(box, nodes.Element)
         box["classes"].append("race")
         return [box]
 
     def _box(self, prediction: Prediction) -> list[nodes.Node]:
         marks = [right for _, right in prediction.options]
         if len(marks) != len(self._names):
-            raise self.error(f"{len(marks)} options for {len(self._names)} racers: name those in :racers:, in this order")
+            raise self.error(
+                f"{len(marks)} options for {len(self._names)} racers: name those in :racers:, in this order"
+            )
         if self._names[marks.index(True)] != self._first:
             raise self.error(f"{self._first} is first in the ring, not the option that is marked right")
         told = replace(prediction, answer=self._told(prediction.answer))
