@@ -34,7 +34,9 @@ def test_who_has_settled_stays_and_was_outside_a_step_before() -> None:
 
 def test_only_adam_minds_which_way_the_valley_lies() -> None:
     askew, along = (race.ways(NAMES, turn=turn) for turn in (False, True))
-    moved = {a.name: away([race.turned(point) for point in a.points], b.points) for a, b in zip(askew, along, strict=True)}
+    moved = {
+        a.name: away([race.turned(point) for point in a.points], b.points) for a, b in zip(askew, along, strict=True)
+    }
     assert max(moved["sgd"], moved["momentum"]) < 1e-9
     assert moved["adam"] > 1
 

@@ -137,7 +137,9 @@ def test_it_is_answered_and_turned_by_keyboard_alone(front: Page) -> None:
     assert at(front, max(race.settled(NAMES, turn=True).values()), turn=True)
     first = front.locator(".race-arrival[data-first]")
     expect(first).to_have_text(steps(turn=True)["adam"])
-    expect(front.locator(".race-said")).to_contain_text(re.compile(r"stay: Adam after step \d+, Momentum after step"))
+    expect(front.locator(".race-said")).to_contain_text(
+        re.compile(r"stay: Adam after step \d+, SGD with momentum after step")
+    )
     front.keyboard.press("Enter")
     assert arrivals(front) == steps()
 

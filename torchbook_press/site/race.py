@@ -171,9 +171,8 @@ def figure(names: tuple[str, ...]) -> str:
     """The picture as HTML, with what is pressed below it."""
     import torch
 
-    rates = _list([f"{racer.defaults(SURFACE, name)['lr']:g}" for name in names])
     version = torch.__version__.partition("+")[0]
-    made = f"Darker is higher. Run by torch.optim {version} for this page, learning rates {rates}."
+    made = f"Run by torch.optim {version} for this page. Darker is higher."
     return (
         f'<figure class="race-map"><svg viewBox="0 0 640 {_HEIGHT}" role="img" aria-label="{escape(words(names))}">'
         f"{_ground()}{_field(names, turn=False)}{_field(names, turn=True)}</svg>"
@@ -222,7 +221,9 @@ class Race(Predict):
     def _box(self, prediction: Prediction) -> list[nodes.Node]:
         marks = [right for _, right in prediction.options]
         if len(marks) != len(self._names):
-            raise self.error(f"{len(marks)} options for {len(self._names)} racers: name those in :racers:, in this order")
+            raise self.error(
+                f"{len(marks)} options for {len(self._names)} racers: name those in :racers:, in this order"
+            )
         if self._names[marks.index(True)] != self._first:
             raise self.error(f"{self._first} is first in the ring, not the option that is marked right")
         told = replace(prediction, answer=self._told(prediction.answer))
