@@ -13,6 +13,7 @@ from tests.axe import violations
 from tests.browser import listen, settled
 from tests.site.built import Site
 from tests.site.conftest import Open
+from torchbook.viz import racer
 from torchbook_press.site import race
 
 NAMES = ("sgd", "momentum", "adam")
@@ -21,8 +22,9 @@ SCREENS = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "heig
 MOVING = {"reduced_motion": "no-preference"}
 
 # Where the marks of the racers are that are seen now, in units of the picture.
-_MARKS = """() => [...document.querySelectorAll('.race-mark')].filter((one) => one.checkVisibility({ visibilityProperty: true }))
-  .filter((one) => one.closest('.race-map')).map((one) => one.getAttribute('transform').match(/[\\d.-]+/g).slice(0, 2).map(Number))"""
+_MARKS = """() => [...document.querySelectorAll('.race-map .race-mark')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .map((one) => one.getAttribute('transform').match(/[\\d.-]+/g).slice(0, 2).map(Number))"""
 # The layout shifts so far.
 _SHIFT = """() => new Promise((done) => new PerformanceObserver((list) =>
   done(list.getEntries().filter((one) => !one.hadRecentInput).reduce((sum, one) => sum + one.value, 0))
@@ -118,7 +120,8 @@ def test_the_answer_is_the_one_that_the_run_gives(site: Site) -> None:
     told = site.soup(FRONT).select_one(".race details")
     assert told
     text = " ".join(told.get_text().split())
-    for number in [*race.settled(NAMES).values(), race.settled(NAMES, turn=True)["adam"]]:
+    rates = [racer.defaults(race.SURFACE, name)["lr"] for name in NAMES]
+    for number in [*race.settled(NAMES).values(), race.settled(NAMES, turn=True)["adam"], *rates]:
         assert re.search(rf"\b{number}\b", text), number
 
 

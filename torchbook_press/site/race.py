@@ -157,8 +157,8 @@ def words(names: tuple[str, ...]) -> str:
     """What is in the picture at first, for those who do not see it."""
     there = [f"{label(way.name)} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
     return (
-        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same place "
-        f"on its steep side {SHOWN} steps each are drawn. Distances from the lowest point after them: {_list(there)}."
+        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same "
+        f"place on its steep side {SHOWN} steps each are drawn. Distances from the lowest point after them: {_list(there)}."
     )
 
 
@@ -203,7 +203,7 @@ class Race(Predict):
     is first in the ring.
     """
 
-    option_spec = {"racers": directives.unchanged_required}
+    option_spec = {"racers": directives.unchanged_required}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         for path in (__file__, racer.__file__):
