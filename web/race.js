@@ -46,7 +46,7 @@
     const map = race.querySelector(".race-map");
     const fieldset = race.querySelector("fieldset");
     const labels = [...fieldset.querySelectorAll("label")];
-    const names = labels.map((label) => label.querySelector(".race-name strong, .race-name").textContent);
+    const names = labels.map((label) => label.querySelector(".race-name").textContent);
     const fields = [...map.querySelectorAll(".race-field")].map((group) => {
       const ways = [...group.children].map((way, number) => wayOf(way, names[number]));
       return { ways, end: Math.max(...ways.map(({ settles }) => settles)) };

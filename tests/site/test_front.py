@@ -13,6 +13,7 @@ from tests.axe import violations
 from tests.browser import listen, settled
 from tests.site.built import Site
 from tests.site.conftest import Open
+from torchbook.viz import racer
 from torchbook_press.site import race
 
 NAMES = ("sgd", "momentum", "adam")
@@ -119,7 +120,8 @@ def test_the_answer_is_the_one_that_the_run_gives(site: Site) -> None:
     told = site.soup(FRONT).select_one(".race details")
     assert told
     text = " ".join(told.get_text().split())
-    for number in [*race.settled(NAMES).values(), race.settled(NAMES, turn=True)["adam"]]:
+    rates = [racer.defaults(race.SURFACE, name)["lr"] for name in NAMES]
+    for number in [*race.settled(NAMES).values(), race.settled(NAMES, turn=True)["adam"], *rates]:
         assert re.search(rf"\b{number}\b", text), number
 
 
@@ -138,7 +140,9 @@ def test_it_is_answered_and_turned_by_keyboard_alone(front: Page) -> None:
     assert at(front, max(race.settled(NAMES, turn=True).values()), turn=True)
     first = front.locator(".race-arrival[data-first]")
     expect(first).to_have_text(steps(turn=True)["adam"])
-    expect(front.locator(".race-said")).to_contain_text(re.compile(r"stay: Adam after step \d+, Momentum after step"))
+    expect(front.locator(".race-said")).to_contain_text(
+        re.compile(r"stay: Adam after step \d+, SGD with momentum after step")
+    )
     front.keyboard.press("Enter")
     assert arrivals(front) == steps()
 

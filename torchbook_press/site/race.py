@@ -173,9 +173,8 @@ def figure(names: tuple[str, ...]) -> str:
     """The picture as HTML, with what is pressed below it."""
     import torch
 
-    rates = _list([f"{racer.defaults(SURFACE, name)['lr']:g}" for name in names])
     version = torch.__version__.partition("+")[0]
-    made = f"Darker is higher. Run by torch.optim {version} for this page, learning rates {rates}."
+    made = f"Run by torch.optim {version} for this page. Darker is higher."
     return (
         f'<figure class="race-map"><svg viewBox="0 0 640 {_HEIGHT}" role="img" aria-label="{escape(words(names))}">'
         f"{_ground()}{_field(names, turn=False)}{_field(names, turn=True)}</svg>"
