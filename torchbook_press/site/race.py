@@ -156,17 +156,11 @@ def _list(parts: Sequence[str]) -> str:
 
 def words(names: tuple[str, ...]) -> str:
     """What is in the picture at first, for those who do not see it."""
-    there = [f"{label(way.name)} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
+    there = [f"{racer.RACERS[way.name].label} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
     return (
         "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same "
-        f"place on its steep side {SHOWN} steps each are drawn. "
-        f"Distances from the lowest point after them: {_list(there)}."
+        f"place on its steep side {SHOWN} steps each are drawn. Distances from the lowest point then: {_list(there)}."
     )
-
-
-def label(name: str) -> str:
-    """A racer's name in a sentence."""
-    return {"momentum": "momentum"}.get(name, racer.RACERS[name].label)
 
 
 def figure(names: tuple[str, ...]) -> str:
