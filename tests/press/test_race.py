@@ -96,6 +96,19 @@ def page(racers: str, marks: str, answer: str) -> str:
     return f":::{{race}} Who?\n:racers: {racers}\n\n{options}\n\n{answer}\n:::\n"
 
 
+def test_the_page_has_the_numbers_of_the_run(book: Book) -> None:
+    told = page("sgd momentum adam", " x ", "After {momentum}, turned {turned adam}.")
+    book.page("races", f"# Races\n\n{told}")
+    done = book.printed()
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = book.html("races")
+    first, turned = race.settled(NAMES), race.settled(NAMES, turn=True)
+    assert f"After {first['momentum']}, turned {turned['adam']}." in html
+    assert html.count('class="race-map"') == 1
+    assert html.index("activities.js") < html.index("race.js")  # what was answered is known when the picture starts
+    assert "race.js" not in book.html("index")
+
+
 def test_the_build_refuses_a_race_that_is_told_wrong(book: Book) -> None:
     wrong = {
         page("sgd momentum adam", "x  ", "So."): "momentum is first in the ring, not the option that is marked right",
@@ -103,15 +116,8 @@ def test_the_build_refuses_a_race_that_is_told_wrong(book: Book) -> None:
         page("sgd fast", " x", "So."): "no racer is called 'fast'",
         page("sgd momentum", " x", "After {adam}."): "{adam}: no racer of this race",
     }
-    right = page("sgd momentum adam", " x ", "After {momentum}, turned {turned adam}.")
-    book.page("races", "# Races\n\n" + "\n".join([right, *wrong]))
+    book.page("races", "# Races\n\n" + "\n".join(wrong))
     done = book.printed()
     told = " ".join((done.stdout + done.stderr).split())
     for problem in wrong.values():
         assert problem in told
-    html = book.html("races")
-    first, turned = race.settled(NAMES), race.settled(NAMES, turn=True)
-    assert f"After {first['momentum']}, turned {turned['adam']}." in html
-    assert html.count('class="race-map"') == 1
-    assert "race.js" in html
-    assert "race.js" not in book.html("index")

@@ -243,4 +243,3 @@ class Race(Predict):
 
 def setup(app: Sphinx) -> None:
     app.add_directive("race", Race)
-    app.add_js_file("race.js", defer="defer")
