@@ -198,6 +198,7 @@ class Race(Predict):
     is first in the ring.
     """
 
+    classes = ("prediction", "race")
     option_spec = {"racers": directives.unchanged_required}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
@@ -209,9 +210,7 @@ class Race(Predict):
             self._first = next(iter(settled(self._names)), "")
         except ValueError as error:
             raise self.error(str(error)) from None
-        (box,) = super().run()
-        box["classes"].append("race")
-        return [box]
+        return super().run()
 
     def _box(self, prediction: Prediction) -> list[nodes.Node]:
         marks = [right for _, right in prediction.options]
