@@ -60,7 +60,7 @@ class Predict(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    classes = ("prediction",)
+    classes: tuple[str, ...] = ("prediction",)
 
     def run(self) -> list[nodes.Node]:
         try:
