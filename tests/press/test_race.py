@@ -96,15 +96,16 @@ def page(racers: str, marks: str, answer: str) -> str:
     return f":::{{race}} Who?\n:racers: {racers}\n\n{options}\n\n{answer}\n:::\n"
 
 
-def test_a_race_stands_on_its_page_alone(book: Book) -> None:
-    right = page("sgd momentum adam", " x ", "After {momentum}, turned {turned adam}.")
-    book.page("races", f"# Races\n\n{right}")
-    assert book.printed().returncode == 0
+def test_the_page_has_the_numbers_of_the_run(book: Book) -> None:
+    told = page("sgd momentum adam", " x ", "After {momentum}, turned {turned adam}.")
+    book.page("races", f"# Races\n\n{told}")
+    done = book.printed()
+    assert done.returncode == 0, done.stdout + done.stderr
     html = book.html("races")
     first, turned = race.settled(NAMES), race.settled(NAMES, turn=True)
     assert f"After {first['momentum']}, turned {turned['adam']}." in html
     assert html.count('class="race-map"') == 1
-    assert "race.js" in html
+    assert html.index("activities.js") < html.index("race.js")  # what was answered is known when the picture starts
     assert "race.js" not in book.html("index")
 
 

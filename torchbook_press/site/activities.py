@@ -60,13 +60,14 @@ class Predict(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
+    classes: tuple[str, ...] = ("prediction",)
 
     def run(self) -> list[nodes.Node]:
         try:
             prediction = parse(self.arguments[0], list(self.content))
         except ValueError as error:
             raise self.error(str(error)) from None
-        box = nodes.container(classes=["prediction"])
+        box = nodes.container(classes=list(self.classes))
         box += self._box(prediction)
         return [box]
 

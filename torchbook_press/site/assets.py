@@ -302,6 +302,7 @@ def setup(app: Sphinx) -> None:
     app.add_css_file("print.css", media="print")
     app.add_js_file("viz-static.js", defer="defer")
     app.add_js_file("activities.js", defer="defer")
+    app.add_js_file("race.js", defer="defer")  # after what remembers the answer
     app.add_js_file("previews.js", defer="defer")
     app.add_js_file("arrive.js", defer="defer")
     app.add_js_file("progress.js", defer="defer")

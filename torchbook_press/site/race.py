@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
-from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -199,7 +198,8 @@ class Race(Predict):
     is first in the ring.
     """
 
-    option_spec: ClassVar = {"racers": directives.unchanged_required}
+    classes = ("prediction", "race")
+    option_spec = {"racers": directives.unchanged_required}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         for path in (__file__, racer.__file__):
@@ -210,10 +210,7 @@ class Race(Predict):
             self._first = next(iter(settled(self._names)), "")
         except ValueError as error:
             raise self.error(str(error)) from None
-        (box,) = super().run()
-        assert isinstance(box, nodes.Element)
-        box["classes"].append("race")
-        return [box]
+        return super().run()
 
     def _box(self, prediction: Prediction) -> list[nodes.Node]:
         marks = [right for _, right in prediction.options]
@@ -245,4 +242,3 @@ class Race(Predict):
 
 def setup(app: Sphinx) -> None:
     app.add_directive("race", Race)
-    app.add_js_file("race.js", defer="defer")
