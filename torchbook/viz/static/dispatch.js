@@ -103,7 +103,7 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 .dr-absent .dr-name{color:var(--tb-muted)}
 .dr-absent .dr-dot{width:.7rem;height:.7rem;border-style:dashed}
 .tbviz .dr-said{min-height:2.9em}
-@container (max-width:520px){.tbviz .dr-said{min-height:4.3em}}
+@container (max-width:520px){.tbviz .dr-said{min-height:6.8em}}
 @media (prefers-reduced-motion:no-preference){.dr-ball{transition:transform .42s cubic-bezier(.4,0,.3,1),height .3s}}
 .dr-box{min-width:0;display:grid;gap:.55rem;align-content:start}
 .dr-box dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.15rem .6rem;margin:0;font-size:max(12px,.88em)}

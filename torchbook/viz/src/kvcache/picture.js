@@ -97,7 +97,7 @@ export function triangles({ pick }) {
  * @param {{pick: (heads: number) => void}} options
  */
 export function shelves({ pick }) {
-  const node = h("div", { class: "kv-shelves", role: "group", "aria-label": "KV heads" });
+  const node = h("div", { class: "kv-shelves", role: "group", "aria-label": "The memory with other KV heads" });
   const MOST = 60; // slots that can be told apart
   const sync = keyed(node, {
     key: ({ place }) => place,

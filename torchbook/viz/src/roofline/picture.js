@@ -8,7 +8,8 @@ import { tick } from "./words.js";
 export const DASH = { a100: "9 4", h100: null, h200: "2 3", machine: "12 3 2 3" };
 const NARROW = 520;
 const HAND = 22; // half of what a finger needs
-const LETTER = 7; // px of a letter, on average
+const LETTER = 7.2; // px of a letter, on average
+const LABEL = 20; // so much worse is it to cover a label than a line
 const PEAK = Math.ceil(Math.log10(Math.max(...Object.values(DEVICES).flatMap(({ flops }) => Object.values(flops)))));
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
 const power = (n) => (n < 4 ? plain(10 ** n) : `10${[...String(n)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`);
@@ -23,14 +24,14 @@ const overlap = (a, b) => Math.max(0, Math.min(a.x + a.width, b.x + b.width) - M
  * @param {object[]} taken boxes that are not to be covered; the label's is added
  */
 export function besides([x, y], label, frame, taken) {
-  const [width, height] = [label.length * LETTER + 4, 16];
+  const [width, height] = [label.length * LETTER + 10, 20];
   const spots = [
-    [11, -8], [-width - 11, -8], [11, 7], [-width - 11, 7], [11, -24], [-width - 11, -24], [-width / 2, 12], [-width / 2, -28], [14, 22], [-width - 14, 22], [14, -40], [-width - 14, -40],
+    ...[-10, 8, -28, 26, -46, 44, -64, 62].flatMap((dy) => [[10, dy], [-width - 10, dy]]), [-width / 2, 11], [-width / 2, -31],
   ].map(([dx, dy]) => ({ x: x + dx, y: y + dy, width, height }));
   const out = (box) => width * height - overlap(box, frame);
-  const cost = (box, i) => 50 * out(box) + taken.reduce((sum, other) => sum + overlap(box, other), 0) + i;
+  const cost = (box, i) => 50 * out(box) + taken.reduce((sum, other) => sum + (other.label ? LABEL : 1) * overlap(box, other), 0) + i;
   const best = spots.reduce((least, box, i) => (cost(box, i) < least[0] ? [cost(box, i), box] : least), [Infinity, spots[0]])[1];
-  const box = { ...best, x: Math.max(frame.x, Math.min(frame.x + frame.width - width, best.x)) };
+  const box = { ...best, x: Math.max(frame.x, Math.min(frame.x + frame.width - width, best.x)), label: true };
   taken.push(box);
   return box;
 }
@@ -82,7 +83,7 @@ export function plot(on) {
     taken.push(...marks.map(([u, v]) => ({ x: u - 7, y: v - 7, width: 14, height: 14 })));
     const spots = of.flops ? roofs.map(([name, one]) => ({ name, one, el: s("circle", { r: name === setting.device ? 7 : 4, class: name === setting.device ? "rl-dot rl-now" : "rl-dot" }) })) : [];
     if (of.flops) taken.push(...roofs.map(([, one]) => ({ x: x(of.intensity) - 8, y: y(one.attainable) - 8, width: 16, height: 16 })));
-    const written = (box, label, cls) => text(box.x + 2, box.y + 12, label, { class: cls });
+    const written = (box, label, cls) => text(box.x + 4, box.y + 15, label, { class: cls });
     const hereLabel = focus && of.flops ? `${every[setting.device].label}: ${duration(focus.time)}` : "";
     const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken);
     const otherAt = shown && [x(other.intensity), y(attainable(other.intensity, focus.peak, focus.bandwidth))];
