@@ -215,7 +215,7 @@ export function lines(recording, op, stops, step) {
 
 /** Is this, from a link, something that can be shown? */
 export function isState(recording, value) {
-  if (!value || typeof value !== "object") return false;
+  if (!value || typeof value !== "object" || Array.isArray(value)) return false;
   const { step = 0, op = START.op, ...rest } = value;
   return Number.isInteger(step) && step >= 0 && Boolean(Object.hasOwn(recording.ops, op) && recording.ops[op].listed) && CONTRACT.isSetting(rest);
 }
