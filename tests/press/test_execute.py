@@ -55,7 +55,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Outcome:
         cell("DEVICE, FAST, SEED"),
         cell("import os; os.listdir()"),
         cell('os.environ["OMP_NUM_THREADS"], os.environ["OMP_WAIT_POLICY"]'),
-        cell("hog = bytearray(4 * 10**8); import time; time.sleep(0.5); del hog"),
+        cell("hog = bytearray(4 * 10**8); import time; time.sleep(3); del hog"),
         cell("1 / 0", raises="ZeroDivisionError"),
         cell("import ipykernel; ipykernel.get_connection_info(unpack=True)['transport']"),
         cell("'after'"),
@@ -80,7 +80,7 @@ def test_threads_are_those_of_the_contract_and_waiting_threads_sleep(ran: Outcom
 
 def test_time_and_memory_are_measured(ran: Outcome) -> None:
     assert 0.4 < ran.peak_gb < 1
-    assert ran.cell_seconds[4] >= 0.5
+    assert ran.cell_seconds[4] >= 3
 
 
 def test_expected_error_is_shown_and_the_rest_runs(ran: Outcome) -> None:

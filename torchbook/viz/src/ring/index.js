@@ -121,7 +121,7 @@ function render({ model, el }) {
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
     head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what comes to your own." : "All-gather: keep what comes; it is finished.";
-    view.draw(walk, step, !first && step === before + 1, Math.max(300, main.clientWidth - 1));
+    view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);
     timed(now);

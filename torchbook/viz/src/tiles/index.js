@@ -141,7 +141,7 @@ function render({ model, el }) {
     ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     steps.refresh();
     jumps.forEach((one, i) => one.disable(i ? step + 1 >= stepsOf(now) : step === 0));
-    view.draw(now, step, Math.max(300, main.clientWidth - 1));
+    view.draw(now, step, Math.max(260, main.clientWidth - 1));
     (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
     ui.soon(() => describe(now, step, model.get("row")), { quiet: steps.playing() });
   }
