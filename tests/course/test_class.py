@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from filelock import FileLock
 
 from tests.course import fakes
 from tests.course.scale import hidden_lines
@@ -55,6 +57,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
 def grading(root: Path, students: Sequence[fakes.Fake], *options: str) -> Iterator[Graded]:
     """Hand in, grade by command, and look around; what was left running is ended."""
     course = fakes.course_in(root)
+    # What a class leaves running is looked for on the whole machine: two classes at once would find each other's.
+    ours = FileLock(Path(tempfile.gettempdir()) / "torchbook-tests-of-classes.lock")
     (root / "canary").write_text(fakes.CANARY)
     with Listener() as listener:
         place = fakes.Place(
@@ -65,17 +69,21 @@ def grading(root: Path, students: Sequence[fakes.Fake], *options: str) -> Iterat
         before = hashes(root)
         command = [sys.executable, "-m", "torchbook", "course", "grade", "submissions", "--out", "results", *options]
         paths = {"PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "200"}
+        ours.acquire(timeout=1500)
         done = subprocess.run(
             command, cwd=root, env=os.environ | paths, capture_output=True, text=True, timeout=1500, check=False
         )
         output = done.stdout + done.stderr
         assert (root / "results" / "summary.json").is_file(), output
         summary, left = Summary.load(root / "results"), waiting()
+        if not left:
+            ours.release()
         try:
             yield Graded(root, course, done.returncode, output, summary, listener.visitors, before, hashes(root), left)
         finally:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
+            ours.release()  # once more does no harm
 
 
 class Listener:
