@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from torchbook_press.key import declared
 from torchbook_press.run import REQUIRE_COMPILER, RUN, Options
 from torchbook_press.world import PROTECTED
 from torchbook_proofs.store import FOLDER as PROOFS
+
+from ..conftest import PATIENCE
 
 FRONT = """\
 ---
@@ -333,3 +336,11 @@ def write_exercises(folder: Path) -> None:
             path = folder / name / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+
+
+def until(happens: Callable[[], bool]) -> None:
+    """Wait for what comes soon."""
+    end = time.monotonic() + 60 * PATIENCE
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -9,18 +9,15 @@ from pathlib import Path
 import pytest
 from sphinx.highlighting import PygmentsBridge
 
-from torchbook.practice import shelf
 from torchbook_press import build
 from torchbook_press.success import Stamp
 
-from .conftest import Book, small_book, write_exercises
+from .conftest import Book, small_book
 
 
 @pytest.fixture
-def built(tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
+def built(tmp_path: Path, repo: Path) -> Book:
     """A book with two pages of listings, built."""
-    write_exercises(tmp_path / "own")
-    monkeypatch.setenv(shelf.ROOTS, str(tmp_path / "own"))
     book = small_book(tmp_path, repo)
     book.page("one", "# One\n\nProse.\n\n```python\nfirst = 1  # a number\n```\n\n```python\nsecond = first\n```\n")
     book.page("two", "# Two\n\n```python\nfirst = 1  # a number\n```\n")

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -28,8 +28,7 @@ from torchbook_press.execute import Job
 from torchbook_press.run import REQUIRE_COMPILER, Options, Report, run_metadata
 from torchbook_proofs.store import FOLDER
 
-from ..conftest import PATIENCE
-from .conftest import Book, cell, kernels, without_compiler
+from .conftest import Book, cell, kernels, until, without_compiler
 
 # Starting processes would take these tests most of their time; those of the command start them.
 THREADS = Options(backend="threading")
@@ -140,13 +139,6 @@ def test_a_malformed_chapter_stops_the_run_before_it_starts(book: Book) -> None:
 
 # Ends when the book's folder has a file, which a kernel can see there and not make.
 WAITS = "import pathlib, time\nwhile not pathlib.Path({0!r}).exists(): time.sleep(0.02)"
-
-
-def until(happens: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60 * PATIENCE
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_a_killed_run_leaves_no_kernel_and_resumes(book: Book) -> None:

@@ -26,7 +26,7 @@ from torchbook_press.chapters import chapters
 from torchbook_press.execute import Outcome, execute, kernel_of
 
 from ..conftest import PATIENCE
-from .conftest import Book, cell, small_book
+from .conftest import Book, cell, small_book, until
 from .test_execute import job, run, shown
 
 # A process that leaves its session and its parent, as a daemon does, and then lasts; `env` are its variables.
@@ -360,10 +360,10 @@ def test_it_can_be_interrupted_by_message_and_by_signal(book: Book, tmp_path_fac
         (first,) = psutil.Process(manager.provisioner.pid).children()
         (inside,) = first.children()
         for interrupt in (manager.interrupt_kernel, lambda: inside.send_signal(signal.SIGINT)):
-            message = client.execute("while True: pass")
-            while client.get_iopub_msg(timeout=60 * PATIENCE)["msg_type"] != "execute_input":
-                pass
-            time.sleep(0.2)  # the cell is told before it runs
+            running = kernel.work / "running"  # a message that a cell is run comes before it runs, and may be missed
+            message = client.execute("open('running', 'w').close()\nwhile True: pass")
+            until(running.exists)
+            running.unlink()
             interrupt()
             reply = client.get_shell_msg(timeout=60 * PATIENCE)
             while reply["parent_header"]["msg_id"] != message:  # to what was asked before
