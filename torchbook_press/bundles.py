@@ -19,6 +19,8 @@ import torchbook
 from torchbook_press.normal import widget_models
 
 _MODULE = "_esm"  # anywidget's name of the trait
+_CLASS = "_anywidget_id"  # and of the one that holds the class's module and name
+_PACKAGE = "torchbook.viz"
 _NAMED = "torchbook:bundle:"
 _NAME = re.compile(rf'"{_MODULE}": "{_NAMED}(\w+)"')
 _FOLDER = Path(torchbook.__file__).resolve().parent / "viz" / "static"  # without the package's import, which is slow
@@ -28,7 +30,8 @@ def leave_out(nb: NotebookNode) -> NotebookNode:
     """The notebook, with the name of a bundle where its text was."""
     texts = _texts()
     for state in _states(nb):
-        name = texts.get(state.get(_MODULE, ""))
+        # By its class first: the bundle may have been made anew since the kernel read it.
+        name = _figure(state) or texts.get(state.get(_MODULE, ""))
         if name:
             state[_MODULE] = _NAMED + name
     return nb
@@ -55,6 +58,12 @@ def named(path: Path) -> list[Path]:
 
 def _states(nb: NotebookNode) -> Iterator[dict[str, Any]]:
     return (model["state"] for model in widget_models(nb).values() if "state" in model)
+
+
+def _figure(state: dict[str, Any]) -> str:
+    """The figure's module, if the widget's class is one of `torchbook.viz` and has a bundle."""
+    package, _, figure = str(state.get(_CLASS, "")).rpartition(".")[0].rpartition(".")
+    return figure if package == _PACKAGE and (_FOLDER / f"{figure}.js").is_file() else ""
 
 
 def _name(state: dict[str, Any]) -> str:

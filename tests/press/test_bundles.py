@@ -48,6 +48,13 @@ def test_a_module_of_a_chapter_s_own_stays(folder: Path) -> None:
     assert modules(bundles.put_back(kept)) == ["export default {};"]
 
 
+def test_a_figure_is_named_by_its_class_when_its_bundle_was_made_anew_during_the_run(folder: Path) -> None:
+    nb = notebook("export default 'as the kernel read it';")
+    (state,) = (model["state"] for model in nb.metadata["widgets"][WIDGET_STATE]["state"].values())
+    state["_anywidget_id"] = "torchbook.viz.stride.StrideExplorer"
+    assert modules(bundles.leave_out(nb)) == ["torchbook:bundle:stride"]
+
+
 def test_all_else_of_the_state_stays(folder: Path) -> None:
     (model,) = (
         bundles.leave_out(notebook("export default 'stride';")).metadata["widgets"][WIDGET_STATE]["state"].values()
