@@ -111,6 +111,13 @@ def test_checks_at_the_end_of_a_cell_are_folded(good: Book) -> None:
     assert html.index("print") < html.index("<summary>2 checks</summary>") < html.index("assert")
 
 
+def test_the_set_up_of_a_page_is_folded(good: Book) -> None:
+    html = good.html("measured")
+    (folded,) = re.findall(r"<summary>Set-up of this page</summary>(.*?)</details>", html, flags=re.DOTALL)
+    assert "SEED" in folded
+    assert "print" not in folded
+
+
 def test_a_time_that_did_not_hold_is_said_beside_its_words(good: Book) -> None:
     assert "(did not hold in this run: 1.1× &gt; 1.2×)" in good.html("timed")
 

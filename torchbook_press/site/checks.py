@@ -1,8 +1,9 @@
-"""The checks at the end of a cell, folded on the page into one quiet line; the notebook has them as they are."""
+"""What a page folds into quiet lines and the notebook has as it is: a page's set-up, the checks at the end of a cell."""
 
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -62,7 +63,8 @@ def _name(statement: ast.Expr) -> str:
 
 
 def fold(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold the checks of all cells of a page."""
+    """Fold a page's set-up and the checks of all its cells."""
+    fold_set_up(doctree)
     for container in doctree.findall(nodes.container):
         if container.get("nb_element") != "cell_code_source":
             continue
@@ -72,9 +74,31 @@ def fold(app: Sphinx, doctree: nodes.document) -> None:
                 container.replace(block, [*([_block(block, shown)] if shown else []), *_folded(block, checks)])
 
 
+def fold_set_up(doctree: nodes.document) -> None:
+    """Fold the parameters, and the cells right after them that show nothing: they are no part of the page's story."""
+    for cell in list(doctree.findall(nodes.container)):
+        if "tag_parameters" in cell["classes"] and _is_silent(cell):
+            parent, first = cell.parent, cell.parent.index(cell)
+            silent = list(takewhile(_is_silent, parent.children[first:]))
+            parent[first : first + len(silent)] = [_opening("Set-up of this page"), *silent, _closing()]
+
+
+def _is_silent(node: nodes.Node) -> bool:
+    """Whether this is a code cell without outputs."""
+    cell = isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+    return cell and all(part.get("nb_element") != "cell_code_output" for part in node.children)
+
+
 def _folded(block: nodes.literal_block, checks: str) -> list[nodes.Node]:
-    opening = f'<details class="checks"><summary>{summary(checks)}</summary>'
-    return [nodes.raw("", opening, format="html"), _block(block, checks), nodes.raw("", "</details>", format="html")]
+    return [_opening(summary(checks)), _block(block, checks), _closing()]
+
+
+def _opening(line: str) -> nodes.raw:
+    return nodes.raw("", f'<details class="checks"><summary>{line}</summary>', format="html")
+
+
+def _closing() -> nodes.raw:
+    return nodes.raw("", "</details>", format="html")
 
 
 def _block(block: nodes.literal_block, text: str) -> nodes.literal_block:
