@@ -17,6 +17,7 @@ setup = partial(contract, "bottleneck")
 
 NEAR = 1.1  # two times are the same when neither is more than a tenth longer
 BUSY = 70  # per cent of GPU utilisation below which the GPU counts as idle
+HIDDEN = 0.2  # the parts take turns when no more is hidden, as a share of what could be
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Diagnosis:
     """What limits a pipeline.
 
     Attributes:
-        cause: "check", "compute", "launch", "loader", "transfer", "serial", "uneven" or "more".
+        cause: "check", "compute", "launch", "loader", "transfer", "serial", "nearly", "uneven" or "more".
         title, why: the cause in words.
         remedies: what to do, the first first.
         path: the questions that led here.
@@ -92,6 +93,8 @@ def diagnose(
 
     longest = max(step_ms, loader_ms, copy)
     serial = loader_ms + copy + step_ms
+    best = max(loader_ms, step_ms + copy)
+    apart = serial - full_ms <= HIDDEN * (serial - best)
     cause = "uneven"
     if not ask("check", against(longest), full_ms * NEAR >= longest):
         cause = "check"
@@ -105,8 +108,8 @@ def diagnose(
         or ask("transfer", against(copy + step_ms, f"{_ms(copy)} + {_ms(step_ms)}"), same(copy + step_ms))
     ):
         cause = "transfer"
-    elif ask("serial", against(serial, _parts(loader_ms, copy, step_ms)), same(serial)):
-        cause = "serial"
+    elif ask("serial", against(serial, _parts(loader_ms, copy, step_ms)), same(serial) and apart):
+        cause = "nearly" if full_ms < serial else "serial"
     elif ask("more", against(serial), full_ms > serial):
         cause = "more"
     of = setup()["causes"][cause]
@@ -114,14 +117,15 @@ def diagnose(
     if cause == "loader":
         needed = max(1, math.ceil(max(1, workers) * loader_ms / (step_ms + copy) - 1e-9))
         remedies = [text.replace("{needed}", str(needed)) for text in setup()["loader_remedies"][cpu]]
-    elif cause == "serial":
+    elif cause in ("serial", "nearly"):
         remedies = setup()["serial_remedies"]["some" if workers else "none"]
     reach = {
         "loader": step_ms + copy,
         "transfer": longest,
-        "serial": max(loader_ms, step_ms + copy),
-        "uneven": max(loader_ms, step_ms + copy),
-        "more": max(loader_ms, step_ms + copy),
+        "serial": best,
+        "nearly": best,
+        "uneven": best,
+        "more": best,
     }.get(cause)
     if reach is not None and reach >= full_ms:
         reach = None

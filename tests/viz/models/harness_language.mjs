@@ -35,6 +35,7 @@ const ASK = {
   numbers: heads.numbers,
   entropy: heads.entropy,
   find: ([all, preset]) => heads.find(all, preset),
+  home: ([all, preset]) => heads.home(all, preset),
   paths: heads.paths,
   attention_words: ([tokens, all, causal, shape, state]) => headWords.describe(tokens, all, causal, shape, state),
   attention_script: ([all, causal, shape, state]) => headWords.script(all, causal, shape, state),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -108,6 +109,28 @@ def test_presets_are_the_extremes(ask: Ask) -> None:
             name = {"sharp": "entropy", "broad": "entropy"}.get(preset, preset)
             values = [getattr(of.numbers(rows), name) for rows in heads]
             assert values[at] == (min if preset == "sharp" else max)(values)
+
+
+def at_home(rows: list[of.Rows], preset: str) -> tuple[int, int]:
+    """The head to which a preset leads, and the query, which does what the preset names the most."""
+    head = of.find(rows, preset)
+    does: Callable[[list[int], int], float] = {
+        "previous": lambda row, i: row[i - 1],
+        "first": lambda row, i: row[0],
+        "itself": lambda row, i: row[i],
+        "sharp": lambda row, i: -of.entropy(row),
+        "broad": lambda row, i: of.entropy(row),
+    }[preset]
+    values = {i: does(row, i) for i, row in enumerate(rows[head]) if i >= 2}
+    return head, max(values, key=lambda i: values[i])
+
+
+def test_presets_lead_to_the_query_that_does_what_they_name(ask: Ask) -> None:
+    every = [explorer(probs).rows for probs, _ in cases(40, seed=6) if probs.shape[-1] > 2]
+    assert every
+    for preset in PRESETS:
+        homes = ask("home", [[heads, preset] for heads in every])
+        assert [(home["at"], home["query"]) for home in homes] == [at_home(heads, preset) for heads in every]
 
 
 def test_cells_are_drawn_as_dark_as_their_weight(ask: Ask) -> None:
@@ -264,10 +287,10 @@ def attention_explorer(layers: int = 3, heads: int = 4, causal: bool = True, **t
 
 
 def attention_presets() -> dict[str, Traits]:
-    """The head to which each preset leads."""
+    """The head and the query to which each preset leads."""
     rows = attention_explorer().rows
-    heads = {name: divmod(of.find(rows, name), 4) for name in of.setup()["presets"]}
-    return {name: {"layer": layer, "head": head, "query": 5} for name, (layer, head) in heads.items()}
+    homes = {name: at_home(rows, name) for name in of.setup()["presets"]}
+    return {name: {"layer": at // 4, "head": at % 4, "query": query} for name, (at, query) in homes.items()}
 
 
 def sample() -> Sample:

@@ -101,7 +101,7 @@ def test_a_loader_without_workers_is_told() -> None:
     for setting in random_pipelines(300, workers=0, copy_ms=0.0):
         parts = sorted((setting["load_ms"], setting["step_ms"]))
         if parts[0] > 0.15 * parts[1]:
-            assert measured(setting).cause == "serial"
+            assert measured(setting).cause in ("serial", "nearly")  # the sum of the model is rounded
             assert any("num_workers=1" in text for text in measured(setting).remedies)
 
 
@@ -191,16 +191,16 @@ class Slept(Dataset[torch.Tensor]):
         return torch.ones(2)
 
 
-def within_three(cause: str, measure: Callable[[], dict[str, Any]]) -> bool:
-    """Is this the diagnosis? A busy machine may spoil a measurement, hardly three."""
-    return any(of.diagnose(**measure()).cause == cause for _ in range(3))
+def within_three(causes: str, measure: Callable[[], dict[str, Any]]) -> bool:
+    """Is one of these the diagnosis? A busy machine may spoil a measurement, hardly three."""
+    return any(of.diagnose(**measure()).cause in causes.split() for _ in range(3))
 
 
 def test_measurements_of_a_real_loader_are_diagnosed() -> None:
     loader = DataLoader(Slept(), batch_size=5)
     result = of.measure(loader, lambda batch: None, steps=2)
     assert (result["workers"], result["copy_ms"]) == (0, None)
-    assert within_three("serial", lambda: of.measure(loader, lambda batch: time.sleep(0.012), steps=10))
+    assert within_three("serial nearly", lambda: of.measure(loader, lambda batch: time.sleep(0.012), steps=10))
     assert within_three("loader", lambda: of.measure(loader, lambda batch: None, steps=10))
 
 
@@ -215,7 +215,7 @@ def test_copied_code_measures_the_same(ask: Ask) -> None:
     names: dict[str, Any] = {}
     exec(compile(ask("neck_script", [0])[0], "copied", "exec"), names)
     loader = DataLoader(Slept(), batch_size=5)
-    assert within_three("serial", lambda: names["measure"](loader, lambda batch: time.sleep(0.012), steps=10))
+    assert within_three("serial nearly", lambda: names["measure"](loader, lambda batch: time.sleep(0.012), steps=10))
     assert set(names["measure"](loader, lambda batch: None, steps=2)) <= set(of.setup()["fields"])
 
 
@@ -288,3 +288,36 @@ def sample() -> Sample:
         linked={"step_ms": 3.5, "loader_ms": 8.0, "full_ms": 12.0, "workers": 0},
         looks=(Look({}, fill("the full run, for", "0", exact=False)),),
     )  # fmt: skip
+
+
+def overlapping(blocks: list[dict[str, Any]]) -> bool:
+    """Do blocks of two batches take place at the same time, as the lanes draw them?"""
+    parts = [(block["start"], block["end"], block["batch"]) for block in blocks if block["end"] > block["start"]]
+    return any(a < d - 1e-9 and c < b - 1e-9 and m != n for a, b, m in parts for c, d, n in parts)
+
+
+def test_what_is_said_of_overlap_is_what_the_lanes_show(ask: Ask) -> None:
+    every = measurements(3000)
+    times = {"step_ms": 5.1, "loader_ms": 21.4, "copy_ms": None, "utilisation": None, "workers": 1, "cpu": "idle"}
+    every += [{**times, "full_ms": full} for full in (21.4, 23.5, 24.3, 25.4, 25.6, 26.4, 26.5, 26.6, 29.1, 29.3, 40.0)]
+    seen = set()
+    for measurement, lanes in zip(every, ask("neck_lanes", every), strict=True):
+        found = of.diagnose(**measurement)
+        step, loader, copy = measurement["step_ms"], measurement["loader_ms"], measurement["copy_ms"] or 0.0
+        hidden = loader + copy + step - measurement["full_ms"]
+        could = loader + copy + step - max(loader, copy + step)
+        said = {
+            "serial": "Nothing overlaps",
+            "nearly": "Almost nothing overlaps",
+            "uneven": "The stages overlap only in part",
+        }
+        assert found.title == said.get(found.cause, found.title)
+        if found.cause in said:
+            assert overlapping(lanes["blocks"]) == (found.cause != "serial"), measurement
+        if found.cause == "nearly":
+            assert 0 < hidden <= of.HIDDEN * could
+        if found.cause == "more":
+            assert hidden < 0
+        seen.add(found.cause)
+    assert seen == set(of.setup()["causes"])
+    assert of.diagnose(**times, full_ms=24.3).title == "The stages overlap only in part"

@@ -7,10 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from torchbook.viz.attention import find, setup
+from torchbook.viz.attention import setup
 
 from ..conftest import Show
-from ..models.test_attention import TEXT, attention_explorer
+from ..models.test_attention import TEXT, at_home, attention_explorer
 from ..pressing import copied, press, tab_into, words
 
 PRESETS = list(setup()["presets"])
@@ -27,8 +27,9 @@ def test_presets_by_link_and_keyboard(show: Show) -> None:
     page = show(attention_explorer(), hash="#tbviz-attention-1:broad")
 
     def is_at(name: str) -> None:
-        layer, head = divmod(find(attention_explorer().rows, name), 4)
-        expect(words(page)).to_have_text(attention_explorer(layer=layer, head=head).words)
+        at, query = at_home(attention_explorer().rows, name)
+        layer, head = divmod(at, 4)
+        expect(words(page)).to_have_text(attention_explorer(layer=layer, head=head, query=query).words)
         expect(page.locator(".at-note")).to_contain_text(setup()["presets"][name]["note"])
         expect_head(page, layer, head)
 

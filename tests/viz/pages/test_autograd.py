@@ -422,3 +422,9 @@ def test_it_is_ready_soon_after_it_comes_into_view(show: Show) -> None:
     took = page.evaluate(START)
     print(f"\nready {took:.0f} ms after it came into view")
     assert took < 1000  # 100 ms is the aim, told above; a shared machine may be slower
+
+
+def test_the_sign_of_saved_tensors_is_explained(show: Show) -> None:
+    page = show(small_network())
+    expect(page.locator(".tbag-legend")).to_have_text("saved tensorsfreed")
+    assert page.locator(".tbag-legend .tbag-store").first.is_visible()

@@ -275,3 +275,18 @@ def test_bits_turn_and_the_line_moves_to_the_number(show: Show) -> None:
     still = show(FloatExplorer(preset="bf16-count"))
     bit(still, 15).click()
     assert moving(still, "*") == 0
+
+
+def test_a_finger_flips_the_nearest_bit(show: Show) -> None:
+    page = show(FloatExplorer(), width=390, has_touch=True, is_mobile=True)
+    before = pattern(page)
+    box = bit(page, 2).bounding_box()
+    assert box
+    assert bit(page, 2).evaluate("(one) => getComputedStyle(one).pointerEvents") == "none"
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    after = before[:2] + str(1 - int(before[2])) + before[3:]
+    expect(page.locator(".fx-own")).to_have_text(after)
+    bit(page, 2).focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".fx-own")).to_have_text(before)
+    assert page.get_by_role("figure", name="The bits of the number").is_visible()

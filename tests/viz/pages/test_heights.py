@@ -10,7 +10,7 @@ from playwright.sync_api import Page, ViewportSize
 from torchbook import viz
 from torchbook.viz.base import Visualizer
 
-from ..conftest import Show
+from ..conftest import Show, mounted
 from ..models.test_attention import attention_explorer
 from ..models.test_dispatch import dispatch_route
 from ..models.test_pipeline import timeline_of_a_run
@@ -75,3 +75,12 @@ def test_a_finger_finds_every_control(show: Show, make: Make) -> None:
     page = opened(show, make, "phone")
     page.evaluate(HEIGHTS)  # with the drawer closed, in each state
     assert page.evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize(("width", "kept"), [(1280, 900), (540, 1000), (390, 1000)])
+def test_a_figure_takes_the_room_that_its_page_keeps(show: Show, width: int, kept: int) -> None:
+    figure = mounted(viz.MemoryBudget()).replace("<figure ", '<figure style="--room:900px;--room-narrow:1000px" ', 1)
+    # A theme may pad every figure.
+    page = show(f'<style>figure{{padding:.5em}}</style><div class="bd-article">{figure}</div>', width=width)
+    page.locator(".tbviz-drawer").evaluate("(drawer) => (drawer.open = false)")
+    assert page.locator(".viz-mount").evaluate("(mount) => mount.offsetHeight") == kept

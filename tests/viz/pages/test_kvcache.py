@@ -164,3 +164,9 @@ def test_long_prompts_stay_inside_a_phone(show: Show) -> None:
     assert overflow(page) == 0
     wide = page.evaluate("[...document.querySelectorAll('.kv-box')].map((e) => e.scrollWidth - e.clientWidth)")
     assert max(wide) <= 0
+
+
+def test_places_of_tokens_to_come_are_named_once(show: Show) -> None:
+    page = show(KVCacheExplorer(new_tokens=8))
+    texts = page.locator(".kv-svg text.quiet").all_text_contents()
+    assert texts == ["+1", "+7", "+1", "+7"]

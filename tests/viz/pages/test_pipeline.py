@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -214,3 +216,35 @@ def test_copied_code_of_a_diagnosis_compiles(show: Show) -> None:
     page = show(BottleneckTool(step_ms=3.5, loader_ms=8.0, full_ms=12.0, workers=0), permissions=["clipboard-read"])
     press(page, "Copy as PyTorch")
     compile(copied(page), "copied", "exec")
+
+
+# Of each lane of loading: its batches, in their order, and of the numbers in it the number, left and right edge.
+NUMBERED = """() => {
+  const bars = [...document.querySelectorAll(".pl-svg .pl-load")].map((bar) => [bar, bar.getBoundingClientRect()]);
+  const all = new Map();
+  for (const [bar, box] of bars) {
+    const key = Math.round(box.top);
+    if (!all.has(key)) all.set(key, { batches: [], numbers: [], box });
+    all.get(key).batches.push(Number(bar.dataset.batch));
+  }
+  for (const text of document.querySelectorAll(".pl-svg text[text-anchor=middle]:not(.pl-tick)")) {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    for (const own of all.values())
+      if (own.box.top < bottom && top < own.box.bottom) own.numbers.push([Number(text.textContent), left, right]);
+  }
+  return [...all.values()].map(({ batches, numbers }) =>
+    [batches.sort((a, b) => a - b), numbers.sort((a, b) => a[1] - b[1])]);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 560, 800, 1200])
+@pytest.mark.parametrize("preset", ["none", "four", "uneven"])
+def test_batches_are_numbered_at_regular_intervals(show: Show, width: int, preset: str) -> None:
+    page = show(PipelineTimeline(preset=preset), width=width)
+    lanes = page.evaluate(NUMBERED)
+    assert lanes
+    for batches, numbers in lanes:
+        assert all(a[2] <= b[1] + 1 for a, b in pairwise(numbers)), "two numbers touch"
+        told = [number for number, _, _ in numbers]
+        regular = [[n for n in batches if n % every == 0] for every in (1, 5, 10, 20, 50)]
+        assert told in [*regular, [0], []], (batches, told)

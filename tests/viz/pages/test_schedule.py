@@ -171,3 +171,13 @@ def test_the_moment_is_scrolled_into_view(show: Show) -> None:
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft > 300")
     page.get_by_label("moment", exact=True).press("Home")
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft === 0")
+
+
+def test_first_rank_first_micro_batch_and_what_runs_are_numbered(show: Show) -> None:
+    widget = PipelineSchedule(cursor=12)
+    page = show(widget, width=1000)
+    numbered = "(all) => all.filter((one) => one.textContent).map((one) => one.dataset.op)"
+    shown = set(page.locator(".sd-svg g[data-op]").evaluate_all(numbered))
+    running = {one.op for one in doing(widget.ops, moments(widget.ops)[12]) if one.op}
+    wanted = [op for op in widget.ops if op.rank == 0 or op.microbatch == 0 or op in running]
+    assert shown == {f"{op.kind}{op.microbatch}.{op.stage}" for op in wanted}

@@ -119,3 +119,25 @@ def test_copied_code_is_of_what_is_shown(show: Show) -> None:
     compile(code, "copied", "exec")
     assert "torchrun --standalone --nproc-per-node=8" in code
     assert "reshard_after_forward=False" in code
+
+
+# The right edge of the words before the limit's name.
+MEMORY = """(words) => {
+  const range = document.createRange();
+  range.selectNodeContents(words);
+  range.setEndBefore(words.lastChild);
+  return range.getBoundingClientRect().right;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_strip_and_limit_bear_their_names(show: Show, width: int) -> None:
+    page = show(StrategyTool(), width=width)
+    expect(page.locator(".st-caption")).to_have_text("each GPU’s part of the model")
+    expect(page.locator(".st-named")).to_have_text("limit 72 GB")
+    name, line = (page.locator(one).first.bounding_box() for one in (".st-named", ".st-limit"))
+    assert name
+    assert line
+    assert abs(name["x"] + name["width"] / 2 - line["x"] - line["width"] / 2) < 3
+    memory = page.locator(".st-over-bars").evaluate(MEMORY)
+    assert memory < name["x"]

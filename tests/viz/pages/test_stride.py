@@ -49,6 +49,26 @@ CROSSED = """() => [...document.querySelectorAll('.sx-wires path:not(.halo)')].f
 })"""
 
 
+# How near a line comes to the cells that it does not join, in pixels.
+BESIDE = """() => {
+  const path = document.querySelector('.sx-wires path:not(.halo)');
+  const { left, top } = path.ownerSVGElement.getBoundingClientRect();
+  const boxes = [...document.querySelectorAll('.sx-cell:not(.on)')].map((one) => one.getBoundingClientRect());
+  const points = Array.from({ length: Math.floor(path.getTotalLength()) }, (_, at) => path.getPointAtLength(at));
+  return Math.min(...points.flatMap(({ x, y }) => boxes.map((box) => Math.hypot(
+    Math.max(box.left - left - x, 0, left + x - box.right), Math.max(box.top - top - y, 0, top + y - box.bottom)))));
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("preset", ["transpose", "row-major"])
+def test_a_line_runs_along_no_border(show: Show, width: int, preset: str) -> None:
+    page = show(StrideExplorer(preset=preset), width=width)
+    element(page, 0, 0).click()
+    expect(page.locator(LINE)).to_have_count(1)
+    assert page.evaluate(BESIDE) >= 2
+
+
 def test_presets_show_shape_and_stride(show: Show) -> None:
     widgets = [StrideExplorer(preset=preset) for preset in setup()["presets"]]
     for widget, figure in zip(widgets, gallery(show, widgets), strict=True):
@@ -78,11 +98,15 @@ def test_a_line_leads_to_the_storage_and_crosses_no_number(
     ends = """(path) => {
       const from = path.getPointAtLength(0), to = path.getPointAtLength(path.getTotalLength());
       const origin = path.ownerSVGElement.getBoundingClientRect();
-      const gap = ({ x, y }, mark, edge) => {
+      const gap = ({ x, y }, mark, ...edges) => {
         const box = document.querySelector(mark).getBoundingClientRect();
-        return Math.hypot(origin.left + x - box.left - box.width / 2, origin.top + y - box[edge]);
+        const [u, v] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+        const { left, right, top, bottom } = box;
+        const at = { left: [left, v], right: [right, v], top: [u, top], bottom: [u, bottom] };
+        const far = ([p, q]) => Math.hypot(origin.left + x - p, origin.top + y - q);
+        return Math.min(...edges.map((edge) => far(at[edge])));
       };
-      return [gap(from, "[data-at].on", "bottom"), gap(to, "[data-place].on", "top")];
+      return [gap(from, "[data-at].on", "bottom", "right"), gap(to, "[data-place].on", "top", "left")];
     }"""
     assert max(page.locator(LINE).evaluate(ends)) < 2
 

@@ -1,7 +1,7 @@
 /** AttentionExplorer: all heads small, one large, one query in numbers. */
 
 import { copyButton, h, replace, s, shell } from "../core/index.js";
-import { entropy, find, isState, numbers, UNIT, unpacked } from "./model.js";
+import { entropy, home, isState, numbers, UNIT, unpacked } from "./model.js";
 import { arcs, cells, map, masked } from "./picture.js";
 import SETUP from "./setup.json";
 import { CSS } from "./style.js";
@@ -22,10 +22,13 @@ function render({ model, el }) {
   const state = () => Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const here = () => model.get("layer") * heads + model.get("head");
   const go = (at) => ui.set({ layer: Math.floor(at / heads), head: at % heads });
-  const homes = Object.fromEntries(Object.keys(SETUP.presets).map((name) => [name, find(all, name)]));
+  const homes = Object.fromEntries(Object.keys(SETUP.presets).map((name) => [name, home(all, name)]));
   let focus = false; // the pressed head takes the focus when it is drawn
 
-  const visit = (name) => go(homes[name]);
+  const visit = (name) => {
+    const { at, query } = homes[name];
+    ui.set({ layer: Math.floor(at / heads), head: at % heads, query });
+  };
   const link = ui.link({ choose: visit, start: ui.set, accepts: (value) => isState(value, { layers, heads, size }), get: state });
   const chips = ui.chips(visit);
   const note = h("p", { class: "at-note", role: "status" });
@@ -103,7 +106,7 @@ function render({ model, el }) {
       one.setAttribute("aria-pressed", String(i === at));
       one.tabIndex = i === at ? 0 : -1;
     });
-    ui.tell(note, ui.mark(Object.keys(SETUP.presets).filter((name) => homes[name] === at)));
+    ui.tell(note, ui.mark(Object.keys(SETUP.presets).filter((name) => homes[name].at === at && homes[name].query === now.query)));
     large.draw(all[at], `layer ${now.layer}, head ${now.head}`, now.query);
     drawRow(all[at][now.query], now.query);
     meansTitle.textContent = "This head, mean over the queries from 1 on";

@@ -51,6 +51,28 @@ export function find(heads, preset) {
   return values.indexOf(Math.max(...values));
 }
 
+/** How much a query does what a preset names. */
+const DOES = {
+  previous: (row, i) => row[i - 1] / UNIT,
+  first: (row) => row[0] / UNIT,
+  itself: (row, i) => row[i] / UNIT,
+  sharp: (row) => -entropy(row),
+  broad: (row) => entropy(row),
+};
+
+/**
+ * Where a preset leads: the head that does what it names the most, and of its queries the one that does. The first two
+ * are left out, where there are others: of them the first token is the query's own, or the one before it.
+ * @returns {{at: number, query: number}}
+ */
+export function home(heads, preset) {
+  const at = find(heads, preset);
+  const rows = heads[at];
+  const queries = range(rows.length).slice(Math.min(2, rows.length - 1));
+  const values = queries.map((i) => DOES[preset](rows[i], i));
+  return { at, query: queries[values.indexOf(Math.max(...values))] };
+}
+
 /** How dark a weight is drawn: the square root, in eighths. */
 const level = (x) => (x ? Math.max(1, Math.floor(LEVELS * Math.sqrt(x / UNIT) + 0.5)) : 0);
 

@@ -60,7 +60,7 @@ function render({ model, el }) {
   const counted = h("p", { class: "tbag-muted" });
   const refusal = h("p", { class: "tbag-error" });
   ui.lay({
-    stage: h("div", { class: "tbag-main" }, spot, side),
+    stage: [h("div", { class: "tbag-main" }, spot, side), legend()],
     bar,
     readout: said,
     drawer: [
@@ -310,6 +310,12 @@ function box(node, i, narrow) {
 
 /** The sign of something kept. */
 const store = (x, y) => s("path", { class: "tbag-store", d: `M${x - 6} ${y - 3}c0 -3 12 -3 12 0v6c0 3 -12 3 -12 0zc0 3 12 3 12 0` });
+
+/** What the sign says that a node bears. */
+function legend() {
+  const sign = (attrs) => s("svg", { width: 18, height: 16, viewBox: "0 0 18 16", "aria-hidden": "true" }, s("g", { class: "tbag-badge", ...attrs }, store(9, 7.5)));
+  return h("p", { class: "tbag-legend" }, h("span", {}, sign({}), "saved tensors"), h("span", {}, sign({ "data-freed": "" }), "freed"));
+}
 
 function key() {
   const swatch = (cls, extra) => s("svg", { width: 30, height: 20, viewBox: "0 0 30 20", "aria-hidden": "true" },

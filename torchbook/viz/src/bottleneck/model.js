@@ -8,7 +8,7 @@ export const { fields: FIELDS, cpus: CPUS, questions: QUESTIONS } = SETUP;
 export const NAMES = Object.keys(FIELDS);
 export const CONTRACT = contractOf(SETUP);
 export const { start: START, problem, isSetting, presetOf } = CONTRACT;
-const [NEAR, BUSY] = [1.1, 70];
+const [NEAR, BUSY, HIDDEN] = [1.1, 70, 0.2];
 
 export const ms = (value) => duration(value * 1e-3);
 
@@ -26,21 +26,22 @@ export function diagnose(setting) {
   const longest = Math.max(step, loader, copy);
   const serial = loader + copy + step;
   const without = Math.max(loader, step + copy);
+  const apart = serial - full <= HIDDEN * (serial - without); // of what could be hidden, hardly anything is
   let cause = "uneven";
   if (!ask("check", against(longest), full * NEAR >= longest)) cause = "check";
   else if (ask("compute", against(step), same(step))) cause = utilisation === null || ask("launch", `${significant(utilisation)} %`, utilisation >= BUSY) ? "compute" : "launch";
   else if (ask("loader", against(loader), same(loader))) cause = "loader";
   else if (copy && ask("copy", against(copy), same(copy))) cause = "transfer";
   else if (copy && ask("transfer", against(copy + step, `${ms(copy)} + ${ms(step)}`), same(copy + step))) cause = "transfer";
-  else if (ask("serial", against(serial, sum(loader, copy, step)), same(serial))) cause = "serial";
+  else if (ask("serial", against(serial, sum(loader, copy, step)), same(serial) && apart)) cause = full < serial ? "nearly" : "serial";
   else if (ask("more", against(serial), full > serial)) cause = "more";
   const { title, why, remedies: usual } = SETUP.causes[cause];
   let remedies = usual;
   if (cause === "loader") {
     const needed = Math.max(1, Math.ceil((Math.max(1, workers) * loader) / (step + copy) - 1e-9));
     remedies = SETUP.loader_remedies[cpu].map((text) => text.replace("{needed}", needed));
-  } else if (cause === "serial") remedies = SETUP.serial_remedies[workers ? "some" : "none"];
-  let reach = { loader: step + copy, transfer: longest, serial: without, uneven: without, more: without }[cause] ?? null;
+  } else if (cause === "serial" || cause === "nearly") remedies = SETUP.serial_remedies[workers ? "some" : "none"];
+  let reach = { loader: step + copy, transfer: longest, serial: without, nearly: without, uneven: without, more: without }[cause] ?? null;
   if (reach !== null && reach >= full) reach = null;
   return { cause, title, why, remedies, path, reach, gain: reach === null ? null : full / reach };
 }

@@ -121,7 +121,7 @@ function render({ model, el }) {
   const chips = ui.chips(choose);
   const copy = copyButton("Copy as PyTorch", () => script(now.get(), now.selected()));
 
-  const note = h("p", { role: "status" });
+  const note = h("p", { class: "bx-note", role: "status" });
   const gives = h("p", { class: "bx-verdict" });
   const alert = h("div", { class: "bx-alert", role: "alert" });
   const bytes = h("div", { class: "bx-memory" });
@@ -144,8 +144,8 @@ function render({ model, el }) {
   ui.lay({
     stage: view.node,
     presets: chips,
-    readout: h("div", { class: "bx-readout" }, view.sum, alert, note),
-    drawer: h("div", { class: "bx" }, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
+    readout: h("div", { class: "bx-readout" }, view.sum, alert),
+    drawer: h("div", { class: "bx" }, note, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
   });
   drawAll();
   return ui.cleanup;

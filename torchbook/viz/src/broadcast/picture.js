@@ -196,7 +196,7 @@ function grid(on) {
  *   select: (at: number[]) => void}} on
  */
 export function pictures(on) {
-  const node = h("div", { class: "bx-picture" });
+  const node = h("div", { class: "bx-picture", role: "figure", "aria-label": "The operands and the result" });
   const sum = h("div", { class: "bx-sum" });
   let pointed = null; // {name, at}: of an operand, or of the result
   let grids = {};
@@ -345,8 +345,10 @@ export function pictures(on) {
     }
     const blocks = Object.values(grids).map((one) => one.node);
     const wide = shape.length > 2 && shape.at(-3) * shape.at(-1) >= 6; // then shape and stride stand side by side
-    const small = shape.length > 2 || product(shape) > 16;
-    replace(node, h("div", { class: `bx-blocks${wide ? " wide" : ""}${small ? " small" : ""}` }, blocks));
+    const columns = shape.at(-1) * (shape.at(-3) ?? 1);
+    const many = product(shape) > 16 || shape.length > 3 || columns > 4;
+    const size = many ? " small" : shape.length > 2 || columns > 3 ? " middling" : "";
+    replace(node, h("div", { class: `bx-blocks${wide ? " wide" : ""}${size}` }, blocks));
   }
 
   /** Fields for the index of an element where there are too many to draw. */

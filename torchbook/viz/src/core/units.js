@@ -52,6 +52,13 @@ export function prefixed(x, unit = "") {
   return `${significant(x)} ${unit}`.trim();
 }
 
+/** Numbers at an axis: a unit that stands at all of them, but for a bare 0, is written at the last one only. */
+export function axis(texts) {
+  const unit = (text) => text.split(" ")[1] ?? "";
+  const same = texts.every((text) => text === "0" || unit(text) === unit(texts.at(-1)));
+  return texts.map((text, i) => (same && i < texts.length - 1 ? text.split(" ")[0] : text));
+}
+
 /** Words in a row: "3, 3 and 2". */
 export const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words.join(""));
 

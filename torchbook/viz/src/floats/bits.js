@@ -1,6 +1,6 @@
 /** The bits, in the hues of their three fields; each can be flipped by hand, and by keyboard from one tab stop. */
 
-import { h, replace, still } from "../core/index.js";
+import { h, replace, still, touchField } from "../core/index.js";
 import { digits, fields } from "./model.js";
 import { exact } from "./text.js";
 
@@ -73,11 +73,13 @@ export function bitRow(on) {
     event.preventDefault();
     act();
   });
+  // A bit is smaller than a finger: the nearest is flipped, once for each tap.
+  touchField(row, { cells: () => buttons, onpick: (bit) => flip(buttons.indexOf(bit)), draw: false });
   node.addEventListener("focusin", (event) => buttons.includes(event.target) && rove(buttons.indexOf(event.target)));
 
   function build({ of }) {
     const bit = (name) => (_, i) =>
-      h("button", { type: "button", class: `fx-bit fx-${name}${i ? "" : " first"}`, onclick: (event) => flip(buttons.indexOf(event.currentTarget)) });
+      h("button", { type: "button", class: `fx-bit tbviz-small fx-${name}${i ? "" : " first"}` });
     const all = [["sign", 1], ["exponent", of.exponent], ["fraction", of.fraction]];
     buttons = all.flatMap(([name, size]) => Array.from({ length: size }, bit(name)));
     buttons.forEach((one, n) => (one.dataset.bit = n));

@@ -109,7 +109,7 @@ function render({ model, el }) {
   const wholes = h("div", { class: "fx-box fx-value-box" }, bits.node, formula);
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
   ui.lay({
-    stage: h("div", { class: "fx" }, wholes, line.node),
+    stage: h("div", { class: "fx", role: "figure", "aria-label": "The bits of the number, and the numbers near it" }, wholes, line.node),
     bar: h("div", { class: "fx-bar fx-line-of-control" }, typed, formats, line.scale),
     readout: h("div", { class: "fx-readout" }, note),
     drawer: [

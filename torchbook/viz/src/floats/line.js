@@ -10,7 +10,7 @@ const GLIDE = 380; // milliseconds
 const DRAG = 4; // pixels; what moves less was a click
 const SIDE = 14;
 const CLOSE = 9; // pixels between marks; closer ones are drawn as one band
-const NARROW = 440; // pixels; less has no room for two remarks on a lane
+const NARROW = 440; // pixels; with less the lanes are nearer together
 const [NEAREST, START, WIDEST] = [1.5, 3, 2 ** 14]; // neighbours to either side
 
 const between = (low, x, high) => Math.max(low, Math.min(high, x));
@@ -81,10 +81,10 @@ function result(value, y, size, frame) {
 }
 
 /** What a lane says at its right end. */
-function remark(value, count, { holds, width }) {
+function remark(value, count, { holds }) {
   const many = count ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} here` : "none here";
   const became = holds(value) ? "" : `becomes ${short(value)}`;
-  return became && width > NARROW ? `${many}, ${became}` : became || many;
+  return became || many;
 }
 
 /** The typed number: a line across all lanes, and its grip at the top. */
@@ -99,7 +99,7 @@ function typedMark(typed, bottom, { low, high, width, x }) {
   ];
 }
 
-/** Values under the selected lane: the number itself, and its neighbours where there is room. */
+/** Values under the selected lane: the number itself, and the next to either side where there is room. */
 function labels({ of, bits }, y, frame) {
   const { first, last, at } = within(of, frame);
   const { x, width, low, high } = frame;
@@ -108,7 +108,7 @@ function labels({ of, bits }, y, frame) {
   const [left, right] = [low < -edge ? x(-edge) : 0, high > edge ? x(edge) : width];
   const taken = [];
   const shown = [];
-  for (const step of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]) {
+  for (const step of [0, 1, -1]) {
     const place = here + step;
     if (place < first || place > last) continue;
     const text = resolved(at(place), spacing(of, bits));

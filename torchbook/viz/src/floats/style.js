@@ -18,13 +18,14 @@ export const CSS = `
 .fx-bar .tbviz-toolbar .tbviz-button{font-size:max(12px,.84em);min-height:1.75rem;padding:.15rem .55rem}
 .fx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.5rem .75rem;display:flex;flex-direction:column;gap:.45rem;min-width:0}
 @container (max-width:559px){.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-box{padding:.55rem .6rem}}
-.fx-value-box{border:0;padding:0;gap:.5rem;justify-content:center;min-height:9.3rem}
+.fx-value-box{border:0;padding:0;gap:.5rem;min-height:9.3rem}
 .fx-bits{display:flex;flex-direction:column;gap:.3rem}
 .fx-legend{display:flex;flex-wrap:wrap;gap:0 1.1rem}
 .tbviz .fx-head{font-size:max(12px,.86em);font-weight:650;color:var(--hue);line-height:1.3}
 .fx-own{display:grid;grid-template-columns:repeat(16,minmax(0,1fr));gap:3px}
 .fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,3.2rem))}
 .fx-bit{font:600 1.05rem/1 ${MONO};height:2.4rem;padding:0;margin:0;border-radius:6px;border:1px solid var(--tb-edge);border-bottom:4px solid var(--hue);background:var(--tb-bg);color:var(--tb-muted);cursor:pointer;touch-action:manipulation;box-shadow:none}
+.fx-bits:is([data-width="8"],[data-width="16"]) .fx-bit{height:3.6rem}
 .fx-bit.fx-exponent{border-bottom-style:double}
 .fx-bit.fx-sign{border-bottom-style:dotted}
 .fx-bit:hover{border-color:var(--hue);background:var(--tb-fill)}

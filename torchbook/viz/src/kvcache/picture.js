@@ -58,6 +58,7 @@ export function triangles({ pick }) {
     drawn = [at, `${columns} ${steps} ${width}`];
     rows = { tops: [...new Set(places.map(({ y }) => y))], high, steps };
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${total}`, width, height: total })) svg.setAttribute(name, value);
+    const said = (text, i) => i <= prompt || i === columns - 1 || !/^\+\d+$/.test(text); // of the places of tokens to come the first and the last
     const name = (text, i, { x, y }) => {
       const short = [...text.trim()].slice(0, 8).join("") || "␣";
       const [u, v] = [x + (i + 0.5) * wide, y - 6];
@@ -80,7 +81,7 @@ export function triangles({ pick }) {
       svg,
       places.map((place, i) => [
         s("text", { x: place.x, y: i && narrow ? place.y - 6 : 13, class: "kv-way" }, WAYS[i]),
-        (i === 0 || !narrow) && names > 0 && tokens.map((text, column) => name(text, column, place)),
+        (i === 0 || !narrow) && names > 0 && tokens.map((text, column) => said(text, column) && name(text, column, place)),
         way(Boolean(i), place),
       ]),
     );

@@ -1,11 +1,30 @@
 /** The lanes: one for each worker, the main process where it waits, the copies and the steps. */
 
 import { h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { axis } from "../core/units.js";
 import { gaps, MAIN } from "./model.js";
 import { time } from "./words.js";
 
 const [ALL, LEFT] = [252, 76]; // pixels: of all lanes, so that none of the cases is higher; of their names
 const one = (v) => Math.round(v * 10) / 10;
+const EVERY = [1, 5, 10, 20, 50]; // batches from number to number
+
+/**
+ * The batches whose numbers are written into a lane: all of them where each bar has room for its number, else every
+ * 5th, 10th …, so that none touches the next; and the selected one, in place of what it would touch.
+ * @param {Array<{i: number, x: number, w: number, own: boolean}>} bars by time, with their middles, widths and whether the
+ *   batch is selected
+ */
+export function numbered(bars) {
+  const size = ({ i }) => 7 * String(i).length + 3;
+  const apart = (a, b) => Math.abs(b.x - a.x) >= (size(a) + size(b)) / 2;
+  const every = EVERY.find((n) => {
+    const some = bars.filter(({ i }) => i % n === 0);
+    return (n > 1 || some.every((bar) => bar.w > size(bar))) && some.every((bar, k) => !k || apart(some[k - 1], bar));
+  });
+  const mine = bars.find(({ own }) => own);
+  return bars.filter((bar) => bar === mine || (every && bar.i % every === 0 && (!mine || apart(mine, bar))));
+}
 
 /** Round times at which the axis is marked. */
 function ticks(from, to, most) {
@@ -73,13 +92,13 @@ export function lanes({ pick }) {
     [batch, last, spans] = [selected, rows.length - 1, []];
 
     const items = [];
-    const labels = [];
+    const told = []; // of each lane
     const bar = (k, from, to, cls, i, name = "", label = "") => {
       if (to <= zero || to <= from) return;
       const w = Math.max(1.2, x(to) - x(from));
       spans.push({ i, left: x(from), right: x(from) + w, top: y(k), bottom: y(k) + high });
       items.push({ key: `${cls}${name}${i}`, batch: i, cls, on: i === selected, attrs: { x: x(from), y: y(k), width: one(w), height: one(high), rx: Math.min(2, w / 3) } });
-      if (label && w > 7 * label.length + 3 && high >= 11) labels.push({ key: `${cls}${i}`, label, x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
+      if (label && high >= 11) (told[k] ??= []).push({ key: `${cls}${i}`, label, i, own: i === selected, w, x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
     };
     rows.forEach(({ worker, load_start, load_end, ask, got, copy_start, copy_end, step_start, step_end }, i) => {
       const k = workers.indexOf(worker);
@@ -92,13 +111,15 @@ export function lanes({ pick }) {
       bar(at.copy, copy_start, copy_end, "pl-copy", i);
       bar(at.step, step_start, step_end, "pl-step", i, "", i === selected ? String(i) : "");
     });
+    const times = ticks(zero, end, Math.max(2, Math.floor(width / 110)));
+    const said = axis(times.map(time));
     replace(
       rails,
       names.map((name, k) => [s("path", { d: `M${LEFT} ${one((k + 1) * lane)}H${width - 4}`, class: "pl-rail" }), s("text", { x: LEFT - 7, y: one(y(k) + high / 2 + 4), "text-anchor": "end", class: "pl-lane" }, name)]),
-      ticks(zero, end, Math.max(2, Math.floor(width / 110))).map((t) => s("text", { x: x(t), y: height - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < LEFT + 12 ? "start" : "middle", class: "pl-tick" }, time(t))),
+      times.map((t, k) => s("text", { x: x(t), y: height - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < LEFT + 12 ? "start" : "middle", class: "pl-tick" }, said[k])),
     );
     drawBars(items);
-    drawTexts(labels);
+    drawTexts(told.flatMap(numbered));
     const row = rows[selected];
     const points = row && [
       [row.load_end, workers.indexOf(row.worker)],

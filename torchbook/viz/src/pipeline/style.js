@@ -32,6 +32,7 @@ export const CSS = `
 .pl-on{stroke:var(--tb-fg);stroke-width:2.5}
 .pl-thread{stroke:var(--tb-fg);stroke-width:1.2;fill:none;stroke-dasharray:4 3}
 .pl-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
+.pl-key>span{display:inline-flex;align-items:center}
 .pl-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .pl-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
 @container (min-width:640px){.pl-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}

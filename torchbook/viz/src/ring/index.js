@@ -77,6 +77,7 @@ function render({ model, el }) {
     button("Next phase", () => seek(stepNow() < half() ? half() : last())),
   ];
   const head = h("p", { class: "ri-head" });
+  const goal = h("p", { class: "ri-goal" });
 
   function counted(now, walk, step) {
     const { ranks, elements } = now;
@@ -121,6 +122,7 @@ function render({ model, el }) {
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
     head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what comes to your own." : "All-gather: keep what comes; it is finished.";
+    goal.textContent = `Each rank starts with its own numbers; all end with the sum. A slice, 1/${now.ranks} of them, grows with each rank added.`;
     view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);
@@ -135,7 +137,7 @@ function render({ model, el }) {
     stage: main,
     presets: chips,
     bar: steps,
-    readout: head,
+    readout: [head, goal],
     drawer: [
       note,
       grid.node,

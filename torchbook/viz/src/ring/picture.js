@@ -95,8 +95,8 @@ export function ring({ seek }) {
         }),
       );
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
-    place.big.textContent = `${(Math.max(...sent) / vectors[0].length).toFixed(2).replace(/0$/, "")} ×`;
-    place.small.textContent = "its data, sent";
+    place.big.textContent = `${Math.round((100 * Math.max(...sent)) / vectors[0].length)} %`;
+    place.small.textContent = "of its data sent";
     const rest = () => {
       fill(state);
       const next = steps[step + 1];

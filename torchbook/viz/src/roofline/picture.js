@@ -66,7 +66,6 @@ export function plot(on) {
     const told = roofs.map(([name, one]) => `${every[name].label} ${one.bound}-bound, at most ${prefixed(one.attainable, "FLOP")}/s`).join("; ");
     svg.setAttribute("aria-label", `Roofline. The op has ${of.flops ? plain(Number(of.intensity.toPrecision(3))) : "no"} FLOP per byte: ${told}.`);
     const ticks = (a, b) => Array.from({ length: b - a + 1 }, (_, i) => a + i);
-    const every_x = ticks(from, to).filter((_, i) => to - from < 9 || width > NARROW || i % 2 === 0);
     const corners = ([, one]) => [10 ** Math.max(from, low - Math.log10(one.bandwidth)), one.ridge, 10 ** to].map((v) => [x(v), y(attainable(v, one.peak, one.bandwidth))]);
     const line = (roof) => s("polyline", { points: corners(roof).map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" "), class: roof[0] === setting.device ? "rl-roof rl-here" : "rl-roof", "stroke-dasharray": DASH[roof[0]] });
     const focus = all[setting.device];
@@ -96,7 +95,7 @@ export function plot(on) {
     replace(
       svg,
       ticks(low, top).map((n) => [s("line", { x1: left, x2: width - right, y1: y(10 ** n), y2: y(10 ** n), class: "sc-grid" }), n % 3 === 0 && text(left - 6, y(10 ** n) + 4, tick(n), { "text-anchor": "end" })]),
-      every_x.map((n) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
+      ticks(from, to).map((n, i) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), i % 2 === 0 && text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
       text(2, 12, "FLOP/s", { class: "sc-axis" }),
       text((left + width - right) / 2, high - 4, "FLOP per byte", { "text-anchor": "middle", class: "sc-axis" }),
       stem,

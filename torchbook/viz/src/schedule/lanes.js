@@ -1,4 +1,7 @@
-/** The lanes: one for each rank, with forwards and backwards, and the moment that is looked at. */
+/**
+ * The lanes: one for each rank, with forwards and backwards, and the moment that is looked at. The first rank's boxes are
+ * numbered, and everywhere the first micro-batch, which shows the way, and what runs at the moment.
+ */
 
 import { h, keyed, moving, replace, s, uid } from "../core/index.js";
 import { plain } from "../core/units.js";
@@ -38,9 +41,9 @@ export function lanes({ pick }) {
   const drawTexts = keyed(texts, {
     key: (one) => one.key,
     make: ({ op }) => s("g", {}, s("text", { "text-anchor": "middle", class: op.kind === "B" ? "sd-on-hatch" : null })),
-    update: (el, { label, x, y }) => {
+    update: (el, { op, key, label, x, y }) => {
+      Object.assign(el.dataset, { op: key, label, always: op.rank === 0 || op.microbatch === 0 ? "1" : "" });
       el.style.transform = `translate(${x}px,${y}px)`;
-      el.firstChild.textContent = label;
     },
   });
 
@@ -108,6 +111,7 @@ export function lanes({ pick }) {
     cursor.style.transform = `translateX(${one(x)}px)`;
     const running = new Set(now.map((one_) => one_.op && `${one_.op.kind}${one_.op.microbatch}.${one_.op.stage}`));
     for (const rect of boxes.children) rect.classList.toggle("sd-on", running.has(rect.dataset.op));
+    for (const el of texts.children) el.firstChild.textContent = el.dataset.always || running.has(el.dataset.op) ? el.dataset.label : "";
     replace(
       marked,
       now.map(({ op, following }, rank) => !op && following && s("rect", { x: one(x + 1), y: rank * (at.high + GAP) + 3, width: one(Math.max(2, (until - time) * at.scale - 2)), height: at.high - 2, rx: 2, class: "sd-idle" })),

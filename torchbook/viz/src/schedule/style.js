@@ -40,6 +40,7 @@ export const CSS = `
 .sd-now{stroke:var(--tb-fg);stroke-width:1.4;stroke-opacity:.6;pointer-events:none}
 .sd-back{fill:var(--tb-bg);fill-opacity:.85}
 .sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
+.sd-key>span{display:inline-flex;align-items:center}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
 .sd-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}
 @container (min-width:720px){.sd-pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}

@@ -3,7 +3,7 @@
 import { h, keyed, moving, s, uid } from "../core/index.js";
 import { describeLayout, partOf } from "./model.js";
 
-const [COLUMNS, GAP, LEFT] = [8, 6, 72];
+const [COLUMNS, GAP, LEFT, CAPTION] = [8, 6, 72, 19];
 
 /** The nodes that are drawn, of so many: the first and the last, as stages differ between them. */
 export const drawnNodes = (nodes) => (nodes > 1 ? [0, nodes - 1] : [0]);
@@ -13,7 +13,8 @@ export function cluster() {
   const pattern = s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "st-hatch" }));
   const cells = s("g");
   const names = s("g");
-  const svg = s("svg", { class: "sc-svg st-cluster", role: "img" }, s("defs", {}, pattern), cells, names);
+  const caption = s("text", { class: "st-caption" });
+  const svg = s("svg", { class: "sc-svg st-cluster", role: "img" }, s("defs", {}, pattern), cells, names, caption);
   const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
   const boxes = keyed(cells, {
     key: (one) => one.rank,
@@ -39,7 +40,7 @@ export function cluster() {
     const wide = (width - LEFT - 2 - GAP * (COLUMNS - 1)) / COLUMNS;
     const row = width < 480 ? 34 : 46;
     const high = shown.length > 1 ? row : 2 * row + GAP;
-    const height = 2 * row + GAP + 2;
+    const height = 2 * row + GAP + 2 + CAPTION;
     set(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const items = shown.flatMap((at, k) =>
       Array.from({ length: columns }, (_, i) => {
@@ -55,6 +56,8 @@ export function cluster() {
       }),
     );
     boxes(items);
+    set(caption, { x: LEFT, y: height - 5 });
+    caption.textContent = "each GPU’s part of the model";
     lines(shown.map((at, k) => ({ text: `node ${at + 1}`, y: 1 + k * (high + GAP) + high / 2 + 4 })));
     const drawn = items.length < nodes * node ? `${items.length} of ${nodes * node} GPUs` : `${items.length} GPU${items.length === 1 ? "" : "s"}`;
     svg.setAttribute("aria-label", `${drawn}, and what each keeps of the model: ${describeLayout(layout)}.`);

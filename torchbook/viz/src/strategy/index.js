@@ -31,6 +31,8 @@ function stepped(name, value, way, far) {
   return Math.min(high, Math.max(low, whole ? Math.round(next) : next));
 }
 
+const OFF = 1.5; // a bar is as long as so many limits; what is more runs out of it
+
 /** A candidate: its memory as a bar against the limit, and its speed; `press` is the button, and it has `draw`. */
 function line(name, show) {
   const parts = { "st-state": (memory) => stateOf(memory), "st-gathered": (memory) => memory.gathered, "st-saved": (memory) => memory.activations + memory.logits };
@@ -44,7 +46,7 @@ function line(name, show) {
   function draw(plan, one, shown, most) {
     press.disable(!one);
     press.setAttribute("aria-pressed", String(shown));
-    const scale = 100 / (1.5 * most); // what is far too much runs out of its bar
+    const scale = 100 / (OFF * most);
     const sizes = one ? Object.values(parts).map((size) => size(one.memory)) : [0, 0, 0];
     bars.forEach((el, i) => (el.style.width = `${Math.min(101, sizes[i] * scale)}%`)); // no wider than what is seen of it
     limit.style.left = over.style.left = `${most * scale}%`;
@@ -107,6 +109,8 @@ function render({ model, el }) {
   const about = h("p", { class: "st-about" });
   const lines = Object.fromEntries(Object.keys(STRATEGIES).map((name) => [name, line(name, () => ui.set({ show: name }))]));
   const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" }, Object.values(lines).map((one) => one.press));
+  const limit = h("span", { class: "st-named", style: { left: `${100 / OFF}%` } });
+  const heads = h("div", { class: "st-line st-heads" }, h("span"), h("span", { class: "st-over-bars" }, "memory", h("span", { class: "st-roomy" }, " of a GPU"), limit), h("span", { class: "st-speed" }, "tokens/s"));
   const grid = cluster();
 
   function walk(plan) {
@@ -175,6 +179,7 @@ function render({ model, el }) {
     walk(plan);
     tell(plan, one, odd);
     for (const [name, row] of Object.entries(lines)) row.draw(plan, plan.candidates[name], name === shown, ROOM * now.memory_gb * 1e9);
+    limit.textContent = `limit ${Number((ROOM * now.memory_gb).toPrecision(3))} GB`;
     grid.draw(now, one, Math.max(240, Math.floor(spot.clientWidth) || 560));
     compare(plan);
     shownTitle.textContent = `In numbers: ${STRATEGIES[shown]}, ${describeLayout(one.layout)}`;
@@ -188,7 +193,7 @@ function render({ model, el }) {
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());
   const swatch = (cls, label) => h("span", {}, h("i", { class: cls }), label);
-  replace(spot, grid.node, picture, h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered"), swatch("st-saved", "activations"), h("span", { class: "st-right" }, "tokens/s")));
+  replace(spot, grid.node, h("div", {}, heads, picture), h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered"), swatch("st-saved", "activations")));
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
   ui.lay({
     stage: spot,

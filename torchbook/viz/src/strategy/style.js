@@ -47,11 +47,15 @@ export const CSS = `
 .st-hatch{stroke:var(--tb-warm);stroke-width:3}
 .st-kept{fill:var(--tb-accent)}
 .st-cluster text{font-variant-numeric:tabular-nums}
+.st-cluster .st-caption{font-size:12px;fill:var(--tb-muted)}
 .tbviz .st-told-one{min-height:2.9em}
-@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:4.2em}.st-line{grid-template-columns:4.6rem minmax(0,1fr) 3.4rem;gap:.4rem}}
+@container (max-width:560px){.st-roomy{display:none}.st-part{white-space:normal}.tbviz .st-told-one{min-height:4.2em}.st-line{grid-template-columns:4.6rem minmax(0,1fr) 3.4rem;gap:.4rem}}
 .tbviz .st-good{color:var(--tb-good)}
 .tbviz .st-bad{color:var(--tb-bad)}
-.st-key .st-right{margin-left:auto}
+.st-heads{font-size:12px;color:var(--tb-muted);padding:0 calc(.4rem + 1px) 1px}
+.st-over-bars{position:relative;white-space:nowrap}
+.st-named{position:absolute;transform:translateX(-50%);color:var(--tb-fg);font-weight:600}
+.st-named::after{content:"";position:absolute;left:50%;bottom:-.2rem;width:2px;height:.25rem;margin-left:-1px;background:var(--tb-fg)}
 .tbviz .st-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 .st-key i{display:inline-block;width:.9rem;height:.7rem;margin-right:.35rem;border-radius:2px;vertical-align:-1px}
 .tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}

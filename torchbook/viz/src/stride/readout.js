@@ -92,7 +92,6 @@ export function refusalOf({ error, state }) {
   const { shape, stride } = state;
   const reason = ([a, b]) => {
     const inner = `${shape[b]} × ${stride[b]} = ${shape[b] * stride[b]}`;
-    const steps = `one step of dimension ${a} is ${stride[a]} in memory, but all of dimension ${b} covers ${inner}`;
     return h(
       "p",
       {},
@@ -100,7 +99,7 @@ export function refusalOf({ error, state }) {
       inHue(a, a),
       " and ",
       inHue(b, b),
-      ` cannot be merged: ${steps}. No single stride does both.`,
+      ` cannot be merged: stride ${stride[a]} would have to be ${inner}.`,
     );
   };
   const torchs = isTorchs(error);

@@ -38,7 +38,9 @@ export const CSS = `
 .sx-panel{min-width:0;max-width:100%}
 .sx-cap{font-size:max(12px,.8em);color:var(--tb-muted);margin:0 0 .1rem}
 .sx-rows{display:grid;gap:3px;width:max-content}
-.sx-rows>[role=row]{display:grid;grid-template-columns:repeat(var(--n),minmax(2.35rem,max-content));gap:3px;align-items:center}
+.sx-rows>[role=row]{display:grid;grid-template-columns:repeat(var(--n),minmax(2.35rem,max-content));gap:3px var(--between,9px);align-items:center}
+.sx-panel{--between:6px}
+.sx-grid.roomy{--between:12px}
 .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(2.35rem,max-content))}
 .sx-grid.roomy .sx-rows>[role=row]{grid-template-columns:repeat(var(--n),minmax(3.4rem,max-content))}
 .sx-grid.roomy .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(3.4rem,max-content))}
@@ -59,13 +61,14 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-grid.dense .sx-rows>[role=row]{gap:2px;grid-template-columns:repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-cell{min-height:1.5rem;padding:0;border-radius:3px}
-.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:8.8rem}
+.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:6.3rem}
+.sx-readout.refused .sx-sum{display:none}
 .sx-sum .big{font-family:${MONO};font-size:1.02em;line-height:1.5}
 .sx-sum .big>span{display:inline-block;white-space:nowrap}
 .sx-sum .small{font-size:max(12px,.9em);color:var(--tb-muted)}
 .sx-sum b{font-weight:700}
 .sx-memory{display:flex;flex-direction:column;gap:4px}
-.sx-line{display:grid;grid-template-columns:repeat(var(--k),minmax(1rem,3.1rem));gap:3px;border-left:3px solid var(--tb-line);padding-left:5px}
+.sx-line{display:grid;grid-template-columns:repeat(var(--k),minmax(1rem,3.1rem));gap:6px;border-left:3px solid var(--tb-line);padding-left:5px}
 .sx-line.hot{border-left-color:var(--tb-good)}
 .sx-line .sx-cap{grid-row:1/span 2;margin:0;align-self:start;line-height:1.95rem;text-align:right;padding-right:2px;font-variant-numeric:tabular-nums}
 .sx-line .sx-cell{min-height:1.95rem;padding:0}
@@ -75,7 +78,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-slot.start small::before{content:"▲"}
 .sx-memory.many small{display:none}
 .sx-memory.many .start .sx-cell{box-shadow:inset 4px 0 0 var(--tb-fg)}
-.sx-memory.many .sx-line{gap:2px}
+.sx-memory.many .sx-line{gap:3px}
 .sx-times{position:absolute;top:-.5em;right:-.2em;font-size:12px;font-weight:700;line-height:1.1;background:var(--tb-fg);color:var(--tb-bg);border-radius:6px;padding:1px 3px;z-index:1}
 .sx-memory.long .sx-line{grid-template-columns:repeat(16,minmax(1rem,2.6rem))}
 .sx-memory.many .sx-line{grid-template-columns:1.75rem repeat(16,minmax(1rem,2.6rem))}
@@ -90,8 +93,12 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-picture{min-height:21.9rem}
 .sx-grid,.sx-store{padding:4px 3px;margin:0 -3px}
 .sx-grid{max-height:15rem}
-.sx-readout{min-height:11.7rem;gap:.25rem}
-.sx-readout.refused .sx-sum{display:none}
+.sx-readout{min-height:9.4rem;gap:.25rem}
+.sx-rows>[role=row]{--between:6px}
+.sx-panel .sx-rows>[role=row]{--between:3px}
+.sx-grid.roomy .sx-rows>[role=row]{--between:10px}
+.sx-line{gap:4px}
+.sx-memory.many .sx-line{gap:2px}
 .sx-grid.roomy .sx-rows>[role=row]{grid-template-columns:repeat(var(--n),minmax(2.8rem,max-content))}
 .sx-grid.roomy .sx-rows>[role=row].sx-lead{grid-template-columns:1rem repeat(var(--n),minmax(2.8rem,max-content))}
 .sx-grid.roomy .sx-cell{min-height:2.5rem}

@@ -48,7 +48,7 @@ function render({ model, el }) {
   const id = uid();
   const area = h("textarea", { id, rows: 2, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => put({ text: whole(area.value), step: -1, token: 0 }) });
   const full = h("span", { class: "tbviz-error", role: "alert" });
-  const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, `text, up to ${LIMIT} characters`), area, full);
+  const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, "text"), area, full);
   const cutter = select({
     label: "cut into pieces by",
     options: [{ value: "gpt2", label: "GPT-2's pattern" }, { value: "none", label: "nothing: one piece" }],
@@ -114,7 +114,7 @@ function render({ model, el }) {
           count += 1;
           const here = count;
           const bytes = known.tokens[one];
-          const cls = ["tk-token", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${here % 4}`];
+          const cls = ["tk-token", "tbviz-small", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${here % 4}`];
           const made = last && last[0] === piece && last[1] === i ? ", just made" : "";
           return h(
             "span",

@@ -4,6 +4,7 @@
  */
 
 import { h, replace, s, uid } from "../core/index.js";
+import { axis as axisOf } from "../core/units.js";
 import { busy, clamp, matcher, matches, nodeAt, PHASES, shares, zoomed } from "./model.js";
 import { fitting, percent, time, titleOf } from "./words.js";
 
@@ -103,7 +104,8 @@ export function chart(data, on) {
   function axis() {
     const marks = ticks(now, width);
     const ends = data.steps.length > 1 ? data.steps.map(([, end]) => end).filter((at) => at > now.start && at < now.end) : [];
-    const names = marks.map((at) => s("text", { x: Math.min(Math.max(x(at), 2), width - 2), y: STRIP + 15, class: "tr-tick", "text-anchor": x(at) < 24 ? "start" : x(at) > width - 30 ? "end" : "middle" }, time(at)));
+    const said = axisOf(marks.map(time));
+    const names = marks.map((at, k) => s("text", { x: Math.min(Math.max(x(at), 2), width - 2), y: STRIP + 15, class: "tr-tick", "text-anchor": x(at) < 24 ? "start" : x(at) > width - 30 ? "end" : "middle" }, said[k]));
     const grid = marks.map((at) => s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-grid" }));
     return [names, grid, ends.map((at) => s("line", { x1: x(at), x2: x(at), y1: STRIP + AXIS, y2: height, class: "tr-step" }))];
   }
