@@ -1,4 +1,5 @@
 import random
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -40,7 +41,7 @@ def _made(Ensemble, plan, mean=0.0, std=1.0):
 
 def test_parameters(Ensemble):
     plan = [[5, 4, 3], [5, 2, 2, 3]]
-    wanted = sum(n * m + m for widths in plan for n, m in zip(widths, widths[1:], strict=False))
+    wanted = sum(n * m + m for widths in plan for n, m in pairwise(widths))
     found = sum(p.numel() for p in _made(Ensemble, plan).parameters())
     assert found == wanted, (
         f"the plan asks for {wanted} parameters and the module lists {found}: a plain list is not looked into, "
@@ -103,9 +104,9 @@ def test_members_differ(Ensemble):
 
 def test_hidden_random(Ensemble, reference, seed):
     draw = random.Random(seed)
-    for case in range(10):
+    for case in range(16):
         n, c = draw.randint(1, 6), draw.randint(1, 5)
-        plan = [[n, *[draw.randint(1, 6) for _ in range(draw.randint(0, 3))], c] for _ in range(draw.randint(1, 4))]
+        plan = [[n, *[draw.randint(1, 6) for _ in range(draw.randint(0, 3))], c] for _ in range(draw.randint(1, 6))]
         mean, std = draw.uniform(-2, 2), draw.uniform(0.2, 3)
         torch.manual_seed(case)
         x, theirs = torch.randn(draw.randint(1, 5), n), reference.Ensemble(plan, mean, std)

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -13,7 +15,7 @@ class Ensemble(nn.Module):
         self.members = nn.ModuleList()
         for widths in plan:
             layers: list[nn.Module] = []
-            for n, m in zip(widths, widths[1:], strict=False):
+            for n, m in pairwise(widths):
                 layers += [nn.Linear(n, m), nn.ReLU()]
             self.members.append(nn.Sequential(*layers[:-1]))
         ### END SOLUTION
