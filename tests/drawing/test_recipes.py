@@ -79,3 +79,20 @@ def test_a_call_passes_its_layers_in_order() -> None:
 def test_a_call_without_frames_is_refused() -> None:
     with pytest.raises(ValueError, match="no frame"):
         recipes.descent([])
+
+
+def test_a_chain_has_the_values_and_gradients_of_torch() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    squared = x**2
+    drawing = recipes.chain({"x": x, "** 2": squared, "* 3": 3 * squared})
+    assert drawing.words == (
+        "Forward, x is 2, then ** 2 gives 4, then * 3 gives 12. Backward, the gradient begins with 1"
+        ", times the slope 3 of * 3 it is 3, times the slope 4 of ** 2 it is 12."
+    )
+    assert x.grad is None
+    assert drawing.svg()
+
+
+def test_a_chain_that_a_phone_cannot_show_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 to 5"):
+        recipes.chain({"x": torch.tensor(1.0, requires_grad=True)})

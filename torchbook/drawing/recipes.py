@@ -109,6 +109,50 @@ def descent(frames: Sequence[tuple[str, str]]) -> Drawing:
     return drawing
 
 
+def chain(steps: Mapping[str, Tensor]) -> Drawing:
+    """Operations in a row: values forward, above; gradients of the last value backward, below, with each local slope.
+
+    Args:
+        steps: the operation that made a tensor to the tensor, recorded by autograd; the first is the input with its
+            name. Each has one element.
+
+    Raises:
+        ValueError: there are fewer than two steps, or more than a phone shows.
+    """
+    if not 2 <= len(steps) <= 5:
+        raise ValueError(f"{len(steps)} steps: 2 to 5 can be read on a phone")
+    names, tensors = list(steps), list(steps.values())
+    gradients = [
+        1.0 if t is tensors[-1] else float(torch.autograd.grad(tensors[-1], t, retain_graph=True)[0]) for t in tensors
+    ]
+    slopes = [float(torch.autograd.grad(b, a, retain_graph=True)[0]) for a, b in pairwise(tensors)]
+    values = [f"{t.item():g}" for t in tensors]
+    drawing = Drawing(
+        "Forward, and backward by the chain rule",
+        f"Forward, {names[0]} is {values[0]}"
+        + "".join(f", then {name} gives {value}" for name, value in zip(names[1:], values[1:], strict=True))
+        + ". Backward, the gradient begins with 1"
+        + "".join(
+            f", times the slope {slope:g} of {name} it is {gradient:g}"
+            for slope, name, gradient in zip(slopes[::-1], names[:0:-1], gradients[-2::-1], strict=True)
+        )
+        + ".",
+    )
+    step = (WIDTH - 8 - 48) / (len(steps) - 1)
+    forward = [drawing.box(step * n, 34, value, "read", w=48) for n, value in enumerate(values)]
+    backward = [drawing.box(step * n, 106, f"{g:g}", "write", w=48) for n, g in enumerate(gradients)]
+    drawing.text(0, 0, "forward: values", bold=True)
+    drawing.text(0, 152, "backward: gradients of the last value", bold=True)
+    drawing.text(24, 20, names[0], "middle", mono=True)
+    for n, (a, b) in enumerate(pairwise(forward)):
+        drawing.arrow(a, b, "read")
+        drawing.text((a.right[0] + b.left[0]) / 2, a.y + 1, names[n + 1], "middle", mono=True)
+    for slope, a, b in zip(slopes, backward, backward[1:], strict=False):
+        drawing.arrow(b, a, "write")
+        drawing.text((a.right[0] + b.left[0]) / 2, a.y + 1, f"· {slope:g}", "middle")
+    return drawing
+
+
 def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:
     """The graph behind a tensor, from its real `grad_fn`: an arrow goes from each node to those that get its gradient.
 
