@@ -50,7 +50,7 @@ def build(root: Path, pages: Sequence[str], folder: Path) -> Path:
 
     Args:
         root: the book's folder, with a built site.
-        pages: names on the site, such as book/phases/p01-tensors.html.
+        pages: names on the site, such as book/phases/p01-tensors/views.html.
         folder: where; it is emptied first.
 
     Raises:
