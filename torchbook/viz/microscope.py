@@ -261,7 +261,7 @@ class StepMicroscope(Visualizer):
 
 def _picture(before: State, now: State, words: str) -> str:
     """Static drawing: cells with the value before, struck, where the line changed it; below them the loss."""
-    left, wide, high, top = 72, 104, 46, 24
+    left, wide, high, top = 84, 104, 46, 24
     parts: list[str] = []
 
     def cell(x: int, y: int, was: str | None, is_: str | None, none: str, name: str = "") -> None:

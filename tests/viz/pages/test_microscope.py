@@ -122,3 +122,20 @@ def test_it_fits_a_screen_whatever_runs(show: Show, width: int) -> None:
     assert max(high.values()) - min(high.values()) <= 8
     if width == PHONE["width"]:
         assert small(page) == []
+
+
+CUT = """() => [...document.querySelectorAll(".mi-cell")]
+  .map((cell) => [cell, [...cell.querySelectorAll("b, s")]])
+  .filter(([cell, texts]) => texts.some((text) => {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const [inner, outer] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+    return inner.left < outer.left || inner.right > outer.right;
+  })).map(([cell]) => cell.textContent)"""
+
+
+@pytest.mark.parametrize("width", [390, 690, 720, 1280])
+@pytest.mark.parametrize("ran", [LINES * 8, (LINES * 8)[:37]])
+def test_numbers_that_explode_stay_in_their_cells(show: Show, width: int, ran: list[str]) -> None:
+    page = show(StepMicroscope(lr=0.5, momentum=0.95, ran=ran), width=width)
+    assert page.evaluate(CUT) == []

@@ -26,7 +26,7 @@ export const CSS = `
 .tbviz :is(.mi-cell,.mi-grid td.mi-cell).new{border-color:var(--tb-warm);background:var(--tb-warm-soft);color:var(--tb-warm)}
 .mi-cell.new b{font-weight:700}
 .mi-cell.new s{color:var(--tb-warm)}
-.mi-flow{grid-area:flow;display:grid;grid-template-columns:auto minmax(34px,1fr) minmax(0,7.6rem) minmax(34px,1fr) minmax(0,6rem);gap:.3rem;align-items:center}
+.mi-flow{grid-area:flow;display:grid;grid-template-columns:auto minmax(34px,1fr) minmax(0,9rem) minmax(34px,1fr) minmax(0,5.4rem);gap:.3rem;align-items:center}
 .mi-flow .mi-cell{display:flex;flex-direction:column;justify-content:center;height:58px;padding:0 .25rem;font-size:max(12px,.9em)}
 .mi-name{font-size:12px;color:var(--tb-muted)}
 .mi-ends{font:13px ${MONO}}
@@ -53,7 +53,7 @@ export const CSS = `
 .tbviz .mi-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .mi-settings{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(17rem,100%),1fr));gap:.4rem 1.4rem;align-items:end}
 @container (min-width:660px){
-.mi-main{grid-template-columns:minmax(13rem,15.5rem) minmax(0,1fr) auto;grid-template-areas:"lines grid fit" "lines flow fit";gap:.4rem 1.2rem}
+.mi-main{grid-template-columns:minmax(13rem,14.5rem) minmax(0,1fr) auto;grid-template-areas:"lines grid fit" "lines flow flow";gap:.4rem 1rem}
 .mi-lines{align-self:stretch;justify-content:space-between}
 .tbviz .mi-line{flex:1 1 auto}
 .tbviz .mi-head{min-height:2.9em}
