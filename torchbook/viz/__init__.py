@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torchbook.viz.floats import FloatExplorer
     from torchbook.viz.kvcache import KVCacheExplorer
     from torchbook.viz.memory import MemoryBudget
+    from torchbook.viz.microscope import StepMicroscope
     from torchbook.viz.pipeline import PipelineTimeline
     from torchbook.viz.playground import AutogradPlayground
     from torchbook.viz.racer import OptimizerRacer
