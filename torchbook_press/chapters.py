@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +17,7 @@ import nbformat
 import pydantic
 import yaml
 from nbformat import NotebookNode
+from sphinx_external_toc.api import SiteMap
 from sphinx_external_toc.parsing import MalformedError, parse_toc_yaml
 
 from torchbook import front_matter
@@ -25,7 +27,9 @@ from torchbook_press.errors import GPU_ONLY
 from torchbook_proofs import Key, Store, digest
 
 TOC = "_toc.yml"
+INDEX = "index"  # the first page of a chapter that is a folder
 _CELL_FENCE = re.compile(r"^`{3,}\{code-cell\}")
+_HEADING = re.compile(r"^# +(.*?) *$", re.MULTILINE)
 LANGUAGE = "python"
 PARAMETERS = ("DEVICE", "FAST", "SEED")
 EXECUTED = "executed"  # folder of what the book's runs gave
@@ -112,6 +116,14 @@ class Chapter:
     def runs(self) -> bool:
         """Whether the page is a notebook, not only prose."""
         return bool({"kernelspec", "torchbook", "file_format"} & self.front_matter.keys())
+
+    @property
+    def title(self) -> str:
+        """What links call it: as its contract says, or, of prose, its first heading."""
+        if self.runs:
+            return self.contract.title
+        heading = _HEADING.search(self.text)
+        return heading[1] if heading else Path(self.docname).name
 
     @cached_property
     def contract(self) -> Contract:
@@ -232,38 +244,125 @@ def _parser() -> dict[str, str]:
     return {"press": press, **{name: version(name) for name in ("jupytext", "nbformat")}}
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A chapter as readers count them: one page, or a folder's index and the pages below it in the table of contents.
+
+    `id` is what exercises name as their `chapter`, `head` the page that a link to the chapter leads to, `members` all
+    of its pages in the order of reading, the head first.
+    """
+
+    id: str
+    head: Chapter
+    members: tuple[Chapter, ...]
+
+    @property
+    def pages(self) -> tuple[Chapter, ...]:
+        """Those of its pages that run."""
+        return tuple(page for page in self.members if page.runs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the whole is called on the command line."""
+        folder = self.head.docname.removesuffix(f"/{INDEX}")
+        return (self.id, *((folder, Path(folder).name) if len(self.members) > 1 else ()))
+
+
+def _site(root: Path) -> SiteMap:
+    try:
+        return parse_toc_yaml(root / TOC)
+    except FileNotFoundError:
+        raise ChapterError(f"{TOC}:1: missing; run from the root of the book") from None
+    except (MalformedError, yaml.YAMLError) as error:
+        raise ChapterError(f"{TOC}:1: {error}") from None
+
+
 def pages(root: Path) -> list[Chapter]:
     """All pages of the book, in the order of the table of contents.
 
     Raises:
         ChapterError: the table of contents is missing or malformed.
     """
-    toc = root / TOC
-    try:
-        site = parse_toc_yaml(toc)
-    except FileNotFoundError:
-        raise ChapterError(f"{TOC}:1: missing; run from the root of the book") from None
-    except (MalformedError, yaml.YAMLError) as error:
-        raise ChapterError(f"{TOC}:1: {error}") from None
-    return [Chapter(root, name) for name in site if not site[name].docname.endswith((".ipynb", ".rst"))]
+    site = _site(root)
+    return [Chapter(root, name) for name in site if not name.endswith((".ipynb", ".rst"))]
+
+
+def units(root: Path) -> list[Unit]:
+    """The chapters of the book of which a page runs, in their order.
+
+    Raises:
+        ChapterError: a page is malformed, its id is taken, or it is not one of its chapter's.
+    """
+    site, listed = _site(root), {page.docname: page for page in pages(root)}
+
+    def below(docname: str) -> Iterator[Chapter]:
+        if docname in listed:
+            yield listed[docname]
+        for tree in site[docname].subtrees:
+            for item in tree.items:
+                if item in site:
+                    yield from below(str(item))
+
+    opening = site.root.docname
+    heads = [str(item) for tree in site.root.subtrees for item in tree.items if item in site]
+    groups = [(listed[opening],) if opening in listed else (), *(tuple(below(head)) for head in heads)]
+    found = [Unit(_id_of(members[0]), members[0], members) for members in groups if any(page.runs for page in members)]
+    taken: dict[str, str] = {}
+    for unit in found:
+        for page in unit.pages:
+            own = page.contract.id
+            if own in taken:
+                raise ChapterError(f"{page.shown}:1: id {own!r} is taken by {taken[own]}; ids are unique")
+            if page is not unit.head and not own.startswith(f"{unit.id}-"):
+                where = f"a page of {unit.head.shown}, whose pages have ids of the form {unit.id}-name"
+                raise ChapterError(f"{page.shown}:1: id {own!r}: this is {where}")
+            taken[own] = page.shown
+        owner = taken.setdefault(unit.id, unit.head.shown)
+        if owner != unit.head.shown:
+            raise ChapterError(f"{unit.head.shown}:1: id {unit.id!r} is taken by {owner}; ids are unique")
+    return found
+
+
+def _id_of(head: Chapter) -> str:
+    """A chapter's id: that of its first page, or, where this is prose, what its folder's name begins with."""
+    if head.runs:
+        return head.contract.id
+    path = Path(head.docname)
+    return (path.parent if path.name == INDEX else path).name.partition("-")[0]
+
+
+def by_name(root: Path) -> dict[str, tuple[Chapter, ...]]:
+    """Pages by what they are called on the command line: one by id, path or file, a whole chapter by id or folder.
+
+    Raises:
+        ChapterError: as `pages` and `units`.
+    """
+    found: dict[str, tuple[Chapter, ...]] = {}
+    several = [unit for unit in units(root) if len(unit.members) > 1]
+    for unit in several:
+        found |= dict.fromkeys(unit.names, unit.members)
+    inside = {page for unit in several for page in unit.members}
+    for page in pages(root):
+        identity = [page.contract.id] if page.runs else []
+        file = [] if page in inside else [Path(page.docname).name]  # several folders may have such a file
+        for name in (*identity, page.docname, page.shown, *file):
+            found.setdefault(name, (page,))
+    return found
 
 
 def chapters(root: Path, names: tuple[str, ...] = ()) -> list[Chapter]:
-    """The executable pages; with `names`, those whose id, docname or file name is listed there.
+    """The executable pages; with `names`, those that `by_name` calls so.
 
     Raises:
-        ChapterError: a page is malformed, two chapters share an id, or something named is not there.
+        ChapterError: a page is malformed, two share an id, or something named is not there.
     """
-    executable = [page for page in pages(root) if page.runs]
-    by_name: dict[str, Chapter] = {}
-    for chapter in executable:
-        if chapter.contract.id in by_name:
-            owner = by_name[chapter.contract.id].shown
-            raise ChapterError(f"{chapter.shown}:1: id {chapter.contract.id!r} is taken by {owner}; ids are unique")
-        for name in (chapter.contract.id, chapter.docname, chapter.shown, Path(chapter.docname).name):
-            by_name.setdefault(name, chapter)
-    unknown = [name for name in names if name not in by_name]
+    executable = [page for unit in units(root) for page in unit.pages]
+    if not names:
+        return executable
+    named = {name: group for name, group in by_name(root).items() if any(page.runs for page in group)}
+    unknown = [name for name in names if name not in named]
     if unknown:
-        ids = ", ".join(c.contract.id for c in executable)
+        ids = ", ".join(page.contract.id for page in executable)
         raise ChapterError(f"no chapter {', '.join(unknown)}; there are: {ids}")
-    return executable if not names else [c for c in executable if c in {by_name[name] for name in names}]
+    wanted = {page for name in names for page in named[name]}
+    return [page for page in executable if page in wanted]

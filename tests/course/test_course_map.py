@@ -18,7 +18,7 @@ from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
 from torchbook_course.assignment import Assignment
 from torchbook_press.build import WarmBuilder, Work, html
-from torchbook_press.chapters import Chapter, chapters
+from torchbook_press.chapters import Chapter, units
 from torchbook_press.site.course_map import Hours, hours_of, week_of
 
 
@@ -98,6 +98,41 @@ def test_the_last_row_is_the_sum(rows: list[list[str]]) -> None:
     exercises = sum(int(row[3].partition(",")[0]) for row in rows[1:-1] if row[3] != "–")
     assert rows[-1][:3] == ["All", "4 min", "36 s"]
     assert rows[-1][3].startswith(f"{exercises}, ")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, repo: Path, own: Path) -> Book:
+    """A book whose chapter t01 has two pages, of which one ran, in 36 s; its exercises are shown nowhere."""
+    book = small_book(tmp_path_factory.mktemp("folder"), repo)
+    book.folder("t01-pages", first="word " * 500, second="word " * 500)
+    _pretend_it_ran(book, "t01-pages/first", 36.0)
+    book.page("map", "# Map\n\n:::{course-map}\n:::\n")
+    book.page("times", "# Times\n\n:::{timeline}\n:::\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHBOOK_EXERCISES", str(own))
+        html(book.root)
+    return book
+
+
+def test_a_chapter_that_is_a_folder_is_one_row_with_the_sum_of_its_pages(folder: Book) -> None:
+    rows = table_of(folder, "map")
+    assert rows[1] == ["T01-pages", "7 min", "36 s", "2, 3 min", "0.2 h"]
+    assert not rows[2][0].startswith("Second")
+
+
+def test_exercises_of_a_chapter_that_is_a_folder_are_not_to_come(folder: Book) -> None:
+    (awaiting,) = (row[0] for row in table_of(folder, "map") if row[0].startswith("Exercises of chapters to come"))
+    assert "t01" not in awaiting
+
+
+def test_a_row_of_a_chapter_leads_to_its_index(folder: Book) -> None:
+    html = (Work(folder.root).html / "book/map.html").read_text(encoding="utf-8")
+    links = [link["href"] for link in BeautifulSoup(html, "html.parser").select("article table a")]
+    assert links == ["t01-pages/index.html"]
+
+
+def test_the_timeline_has_the_outcomes_of_all_pages_of_a_chapter(folder: Book) -> None:
+    assert table_of(folder, "times")[1][3] == "Counts.Counts."
 
 
 def test_the_timeline_tells_outcomes_hours_and_weeks(book: Book) -> None:
@@ -180,4 +215,4 @@ def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
 
 def test_the_chapters_that_the_page_calls_present_are(page: str, repo: Path) -> None:
     (listed,) = re.findall(r"\*\*This edition has these of its chapters: ([^*]+)\.\*\*", page)
-    assert sorted(chapter.contract.id for chapter in chapters(repo)) == re.split(r",\s+", listed)
+    assert sorted(unit.id for unit in units(repo)) == re.split(r",\s+", listed)

@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+import yaml
 from nbformat import NotebookNode
 from typer.testing import CliRunner, Result
 
@@ -101,11 +102,26 @@ class Book:
         front = FRONT.format(name=name, title=name.capitalize(), minutes=minutes, memory_gb=memory_gb)
         return self.page(name, front + "\n".join(parts))
 
-    def _list(self, name: str) -> None:
-        names = [line.split("/")[-1] for line in self.toc.read_text().splitlines() if "- file" in line]
-        names += [] if name in names else [name]
-        entries = "".join(f"- file: book/{entry}\n" for entry in names)
-        self.toc.write_text(f"format: jb-book\nroot: book/index\nchapters:\n{entries}")
+    def folder(self, name: str, **pages: str) -> Path:
+        """A chapter that is a folder: an index of prose, and its pages with what stands on them; its path."""
+        folder = self.root / "book" / name
+        folder.mkdir()
+        index = folder / "index.md"
+        index.write_text(f"# {name.capitalize()}\n\nWhat its pages are about.\n", encoding="utf-8")
+        for page, text in pages.items():
+            own = f"{name.partition('-')[0]}-{page}"
+            front = FRONT.format(name=own, title=page.capitalize(), minutes=1, memory_gb=2)
+            (folder / f"{page}.md").write_text(front + text, encoding="utf-8")
+        self._list(f"{name}/index", *(f"{name}/{page}" for page in pages))
+        return index
+
+    def _list(self, name: str, *pages: str) -> None:
+        contents = yaml.safe_load(self.toc.read_text())
+        entries = contents.setdefault("chapters", [])
+        if not any(entry["file"] == f"book/{name}" for entry in entries):
+            sections = [{"file": f"book/{page}"} for page in pages]
+            entries.append({"file": f"book/{name}"} | ({"sections": sections} if sections else {}))
+        self.toc.write_text(yaml.safe_dump(contents, sort_keys=False))
 
     @property
     def toc(self) -> Path:

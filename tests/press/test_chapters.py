@@ -7,7 +7,7 @@ import pytest
 from nbformat import NotebookNode
 
 from torchbook_press import varying
-from torchbook_press.chapters import Chapter, ChapterError, chapters, pages
+from torchbook_press.chapters import Chapter, ChapterError, chapters, pages, units
 
 from .conftest import Book, cell
 
@@ -34,6 +34,58 @@ def test_a_prose_page_is_not_a_chapter(book: Book) -> None:
 def test_a_chapter_is_found_by_id_or_path(book: Book, name: str) -> None:
     book.chapter("one")
     assert len(chapters(book.root, (name,))) == 1
+
+
+@pytest.fixture
+def folder(book: Book) -> Book:
+    """A book with a chapter of two pages between two of one."""
+    book.chapter("one")
+    book.folder("two-pages", first="Text.", second="Text.")
+    book.chapter("three")
+    return book
+
+
+def ids(book: Book, *wanted: str) -> list[str]:
+    return [page.contract.id for page in chapters(book.root, wanted)]
+
+
+def test_the_pages_of_a_chapter_come_where_it_stands(folder: Book) -> None:
+    assert ids(folder) == ["one", "two-first", "two-second", "three"]
+
+
+@pytest.mark.parametrize("name", ["two", "two-pages", "book/two-pages"])
+def test_a_chapter_that_is_a_folder_is_all_its_pages(folder: Book, name: str) -> None:
+    assert ids(folder, name) == ["two-first", "two-second"]
+
+
+@pytest.mark.parametrize("name", ["two-first", "book/two-pages/first", "book/two-pages/first.md"])
+def test_a_page_of_a_chapter_is_found_by_id_or_path(folder: Book, name: str) -> None:
+    assert ids(folder, name) == ["two-first"]
+
+
+def test_a_chapter_has_its_id_its_title_and_all_its_pages(folder: Book) -> None:
+    one, two, three = units(folder.root)
+    assert (one.id, two.id, three.id) == ("one", "two", "three")
+    assert (two.head.title, three.head.title) == ("Two-pages", "Three")
+    assert [page.docname for page in two.members] == [f"book/two-pages/{name}" for name in ("index", "first", "second")]
+
+
+def test_the_index_of_a_folder_may_run_too(folder: Book) -> None:
+    index = folder.root / "book/two-pages/index.md"
+    index.write_text((folder.root / "book/one.md").read_text().replace("id: one", "id: two"))
+    assert ids(folder, "two") == ["two", "two-first", "two-second"]
+
+
+def test_the_id_of_a_page_begins_with_its_chapter_s(folder: Book) -> None:
+    page = folder.root / "book/two-pages/second.md"
+    page.write_text(page.read_text().replace("id: two-second", "id: second"))
+    where = "a page of book/two-pages/index.md, whose pages have ids of the form two-name"
+    assert complaint(folder) == f"book/two-pages/second.md:1: id 'second': this is {where}"
+
+
+def test_a_page_elsewhere_cannot_take_a_chapter_s_id(folder: Book) -> None:
+    folder.chapter("two")
+    assert "id 'two' is taken by book/two-pages/index.md" in complaint(folder)
 
 
 def test_unknown_chapter_names_those_there_are(book: Book) -> None:

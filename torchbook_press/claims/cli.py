@@ -88,23 +88,18 @@ def _shake(root: Path, names: tuple[str, ...], check: bool, update: bool, upstre
 
 
 def _selected(root: Path, names: Sequence[str]) -> list[Chapter]:
-    """The pages that are named by path, file or, where they run, id; without names, all.
+    """The pages that are named, as `by_name` calls them; without names, all.
 
     Raises:
         ChapterError: there is no such page.
     """
-    from torchbook_press.chapters import ChapterError, pages
+    from torchbook_press.chapters import ChapterError, by_name, pages
 
-    everything = pages(root)
-    by_name: dict[str, Chapter] = {}
-    for page in everything:
-        identity = [page.contract.id] if page.runs else []
-        for name in (*identity, page.docname, page.shown, Path(page.docname).name):
-            by_name.setdefault(name, page)
-    unknown = [name for name in names if name not in by_name]
+    everything, named = pages(root), by_name(root)
+    unknown = [name for name in names if name not in named]
     if unknown:
         raise ChapterError(f"no page {', '.join(unknown)}; pages are named as in _toc.yml, chapters also by their id")
-    wanted = {by_name[name] for name in names}
+    wanted = {page for name in names for page in named[name]}
     return [page for page in everything if not names or page in wanted]
 
 

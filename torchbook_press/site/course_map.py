@@ -14,7 +14,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from torchbook.practice.exercise import Exercise, ExerciseError
-from torchbook_press.chapters import Chapter, ChapterError, chapters
+from torchbook_press.chapters import ChapterError, Unit, units
 from torchbook_press.run import run_metadata
 from torchbook_press.site.exercises import listed, places_in
 from torchbook_press.site.stamp import link, reading_minutes, running_time
@@ -49,9 +49,16 @@ class Hours(NamedTuple):
 
 
 def hours_of(text: str, seconds: float | None, exercises: Sequence[Exercise]) -> Hours:
-    """Hours of a chapter from its page, its run, and its exercises."""
+    """Hours of a page from its text, its run, and exercises."""
     minutes = sum(exercise.contract.minutes for exercise in exercises)
     return Hours(reading_minutes(text) if text else 0, seconds, len(exercises), minutes)
+
+
+def _hours(unit: Unit, exercises: Sequence[Exercise]) -> Hours:
+    """Hours of a chapter: of all its pages, and of its exercises."""
+    seconds = [record["seconds"] for page in unit.pages if (record := run_metadata(page))]
+    reading = sum(reading_minutes(page.text) for page in unit.members)
+    return hours_of("", sum(seconds) if seconds else None, exercises)._replace(reading=reading)
 
 
 class _Map(SphinxDirective):
@@ -64,12 +71,11 @@ class _Map(SphinxDirective):
         except ExerciseError as error:
             raise self.error(str(error)) from None
 
-    def rows(self, all_exercises: Sequence[Exercise]) -> Iterator[tuple[Chapter, Hours]]:
+    def rows(self, all_exercises: Sequence[Exercise]) -> Iterator[tuple[Unit, Hours]]:
         """Each chapter of this edition, in the book's order, with what it takes."""
         _shown(self.env)[self.env.docname] = _chapters_now(self.env)
-        for chapter in chapters(Path(self.env.srcdir)):
-            exercises = [exercise for exercise in all_exercises if exercise.contract.chapter == chapter.contract.id]
-            yield chapter, hours_of(chapter.text, run_metadata(chapter).get("seconds"), exercises)
+        for unit in units(Path(self.env.srcdir)):
+            yield unit, _hours(unit, [exercise for exercise in all_exercises if exercise.contract.chapter == unit.id])
 
 
 class CourseMap(_Map):
@@ -80,10 +86,10 @@ class CourseMap(_Map):
         rows: list[list[nodes.Node]] = []
         total = Hours(0, 0, 0, 0)
         covered = set()
-        for chapter, hours in self.rows(all_exercises):
-            covered.add(chapter.contract.id)
+        for unit, hours in self.rows(all_exercises):
+            covered.add(unit.id)
             total += hours
-            rows.append([link(chapter, self.env.docname), *map(cell, hours.in_words())])
+            rows.append([link(unit.head, self.env.docname), *map(cell, hours.in_words())])
         awaiting = [exercise for exercise in all_exercises if exercise.contract.chapter not in covered]
         if awaiting:
             names = ", ".join(sorted({exercise.contract.chapter for exercise in awaiting}))
@@ -105,10 +111,10 @@ class Timeline(_Map):
         pace = self.options.get("pace", 6)
         total = 0.0
         rows: list[list[nodes.Node]] = []
-        for chapter, hours in self.rows(self.all_exercises()):
+        for unit, hours in self.rows(self.all_exercises()):
             total += hours.hours
-            outcome = cell(chapter.contract.outcome)
-            rows.append([link(chapter, self.env.docname), cell(f"{hours.hours:.1f} h"), _week(total, pace), outcome])
+            outcomes = nodes.container("", *(cell(page.contract.outcome) for page in unit.pages))
+            rows.append([link(unit.head, self.env.docname), cell(f"{hours.hours:.1f} h"), _week(total, pace), outcomes])
         rows.append([cell("All"), cell(f"{total:.0f} h"), _week(total, pace), cell("–")])
         columns = ("Chapter", "Hours", "Done in week", "What you can do then")
         opening = nodes.raw("", f'<div class="timeline" data-pace="{pace}">', format="html")
@@ -126,9 +132,9 @@ def _shown(env: BuildEnvironment) -> dict[str, list[str]]:
 def _chapters_now(env: BuildEnvironment) -> list[str]:
     """What maps show of each chapter, beside its exercises: name, outcome, minutes to read, the time that it ran."""
     now = []
-    for chapter in chapters(Path(env.srcdir)):
-        hours = hours_of(chapter.text, run_metadata(chapter).get("seconds"), ())
-        now.append(repr((chapter.docname, chapter.contract.title, chapter.contract.outcome, hours)))
+    for unit in units(Path(env.srcdir)):
+        outcomes = [page.contract.outcome for page in unit.pages]
+        now.append(repr((unit.head.docname, unit.head.title, outcomes, _hours(unit, ()))))
     return now
 
 

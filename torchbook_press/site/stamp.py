@@ -169,7 +169,7 @@ def link(chapter: Chapter, docname: str) -> nodes.Node:
     """The chapter's title, linked from the page `docname`."""
     target = pending_xref(
         "",
-        nodes.inline("", chapter.contract.title),
+        nodes.inline("", chapter.title),
         refdoc=docname,
         refdomain="std",
         reftype="doc",
