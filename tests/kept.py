@@ -43,7 +43,10 @@ _SHELF = "exercises/*/*"  # which knows exercises by the names of their folders,
 _INDEXING = "exercises/p01/x3-manual-indexing"  # the example of many tests
 _HOMEWORK = (_SHELF, _INDEXING, "exercises/s04/x1-mixed-devices")
 # Of the press, what makes sites: a site is printed anew when any exercise changes, whatever is on its pages.
-_PRINTING = ("exercises", "glossary", "lanes", "listings", "plots", "seal", "search", "site", "success", "verdicts")
+_PRINTING = (
+    *("exercises", "folder", "glossary", "lanes", "listings", "plots"),
+    *("seal", "search", "site", "success", "verdicts"),
+)
 EVERYTHING = (".",)  # all that git does not ignore
 # What tests of a folder, or of a file, read of the repository: the longest name that fits counts.
 INPUTS: dict[str, tuple[str, ...]] = {

@@ -23,6 +23,7 @@ from packaging.utils import canonicalize_name
 import torchbook
 from torchbook import runtime
 from torchbook_press.chapters import chapters
+from torchbook_press.site.moved import former_names
 
 ROOT = Path(__file__).resolve().parents[1]
 MB = 1_000_000
@@ -142,6 +143,12 @@ def pages() -> list[str]:
 def test_every_page_is_in_the_table_of_contents_once() -> None:
     written = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "book").rglob("*.md")]
     assert sorted(pages()) == sorted(written)
+
+
+def test_every_address_of_a_released_edition_leads_to_a_page() -> None:
+    released = [line for line in text("tests/addresses.txt").splitlines() if not line.startswith("#")]
+    known = {*pages(), *(name for page in pages() for name in former_names(ROOT, page))}
+    assert [name for name in released if name not in known] == []
 
 
 # Versions.

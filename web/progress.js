@@ -1,4 +1,4 @@
-// Where the reader is: which sections of which chapters were on the screen. Kept in this browser alone.
+// Where the reader is: which sections of which pages were on the screen. Kept in this browser alone.
 (() => {
   const STAYS = 2000; // ms that a section must be in the middle of the screen to count as seen
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
@@ -33,7 +33,7 @@
     return copy.textContent.replace(/\s+/g, " ").trim();
   };
 
-  // ---------- what is seen of a chapter ----------
+  // ---------- what is seen of a page ----------
 
   const top = document.querySelector("article section:has(> .chapter-head)");
   const sections = [...(top?.querySelectorAll(":scope > section[id]") ?? [])];
@@ -77,8 +77,25 @@
   // ---------- where it is told: side bar, map, first page ----------
 
   const isRead = ({ seen, of }) => seen.length >= of;
-  const inWords = (page) => (isRead(page) ? "read" : `begun, ${page.seen.length} of ${page.of} sections`);
+  const inWords = ({ parts = "sections", ...page }) =>
+    isRead(page) ? "read" : `begun, ${page.seen.length} of ${page.of} ${parts}`;
   const links = [...document.querySelectorAll(".bd-sidebar-primary nav a.internal, .part-map a")];
+  const named = (link) => pageOf(new URL(link.href));
+
+  // A chapter whose pages are below it in the side bar: it is seen as far as they are read.
+  const chapters = new Map(
+    [...document.querySelectorAll(".bd-sidebar-primary nav li.has-children")].map((item) => [
+      named(item.querySelector("a.internal")),
+      [...item.querySelectorAll("ul a.internal")].map(named),
+    ]),
+  );
+
+  function progressOf(name, pages) {
+    const inside = chapters.get(name);
+    if (!inside) return pages[name];
+    const begun = inside.map((one) => pages[one]).filter((one) => one?.of);
+    return begun.length ? { seen: begun.filter(isRead), of: inside.length, parts: "pages" } : undefined;
+  }
 
   function tellLink(link, page) {
     link.querySelector(".progress-words")?.remove();
@@ -110,11 +127,11 @@
       tell(keep((memory) => Object.assign(memory, { last: undefined, pages: {} })));
       first.querySelector("a")?.focus();
     });
-    note.replaceChildren(`Chapters begun: ${all.length}, read: ${read}. Kept in this browser alone. `, forget);
+    note.replaceChildren(`Pages begun: ${all.length}, read: ${read}. Kept in this browser alone. `, forget);
   }
 
   function tell(memory) {
-    for (const link of links) tellLink(link, memory.pages[pageOf(new URL(link.href))]);
+    for (const link of links) tellLink(link, progressOf(named(link), memory.pages));
     tellFirstPage(memory);
   }
 

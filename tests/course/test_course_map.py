@@ -18,7 +18,7 @@ from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise
 from torchbook_course.assignment import Assignment
 from torchbook_press.build import WarmBuilder, Work, html
-from torchbook_press.chapters import Chapter, units
+from torchbook_press.chapters import Chapter, chapters, units
 from torchbook_press.site.course_map import Hours, hours_of, week_of
 
 
@@ -211,6 +211,12 @@ def test_the_pages_yaml_is_an_assignment(page: str, tmp_path: Path) -> None:
 def test_every_exercise_that_the_page_names_is_there(page: str) -> None:
     named = set(re.findall(r"\b[a-z]\w*-x\d+\b", page))
     assert named <= set(shelf.folders())
+
+
+def test_every_notebook_that_the_page_names_is_a_page_of_the_book(page: str, repo: Path) -> None:
+    named = re.findall(r"--path notebooks/(\S+)\.ipynb", page)
+    assert named
+    assert [name for name in named if name not in {chapter.docname for chapter in chapters(repo)}] == []
 
 
 def test_the_chapters_that_the_page_calls_present_are(page: str, repo: Path) -> None:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from tests.conftest import PATIENCE
 from torchbook.cli import app
+from torchbook_press.chapters import chapters
 from torchbook_press.paper import book as books
 from torchbook_press.paper import browser as browsers
 from torchbook_press.paper import epub, pdf
@@ -102,8 +103,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Book:
 
 @pytest.fixture(scope="module")
 def real(repo: Path) -> Book:
-    """Two pages of the built book: one with formulas and visualizers, one with a plot."""
-    wanted = ("book/phases/p01-tensors", "book/phases/p02-autograd")
+    """Two chapters of the built book: one with formulas and visualizers, one with a plot."""
+    wanted = tuple(page.docname for page in chapters(repo, ("p01", "p02")))
     book = books.load(repo)
     return dataclasses.replace(book, parts=(books.Part("Inside PyTorch", wanted),))
 
@@ -170,6 +171,51 @@ def test_the_outline_has_parts_chapters_and_sections(printed: PdfReader) -> None
         (3, "Deeper"),
         (3, "Exercise 1 · Try"),
     ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    """The small book, with one chapter that is a folder: the second page is of the first one's chapter."""
+    root = written(tmp_path_factory.mktemp("folder"))
+    (root / "_toc.yml").write_text(TOC.partition("- caption: Second part")[0] + "    sections: [{file: book/two}]\n")
+    return books.load(root)
+
+
+@pytest.fixture(scope="module")
+def printed_folder(folder: Book, browser: Browser) -> PdfReader:
+    return PdfReader(as_pdf(browser, folder, folder.root / "made.pdf"))
+
+
+def test_the_outline_has_pages_below_their_chapter(printed_folder: PdfReader) -> None:
+    assert list(_titles(printed_folder.outline))[3:] == [
+        (0, "First part"),
+        (1, "Chapter one"),
+        (2, "Near & dear"),
+        (2, "Chapter two"),
+        (3, "Deep down"),
+        (4, "Deeper"),
+        (4, "Exercise 1 · Try"),
+    ]
+
+
+def test_contents_have_pages_below_their_chapter(printed_folder: PdfReader) -> None:
+    left = {
+        title: min(place for text, place in _lefts(printed_folder.pages[1]) if text.startswith(title))
+        for title in ("Chapter one", "Near", "Chapter two", "Deep down")
+    }
+    assert left["Chapter one"] < left["Near"] == left["Chapter two"] < left["Deep down"]
+
+
+def _lefts(page: PageObject) -> list[tuple[str, float]]:
+    """Runs of text, and how far from the left each begins."""
+    runs: list[tuple[str, float]] = []
+
+    def visit(text: str, cm: list[float], tm: list[float], *_: Any) -> None:
+        if text.strip():
+            runs.append((text.strip(), round(tm[4] * cm[0] + tm[5] * cm[2] + cm[4])))
+
+    page.extract_text(visitor_text=visit)
+    return runs
 
 
 def test_sheets_are_numbered_over_the_whole_book(printed: PdfReader) -> None:
@@ -357,13 +403,23 @@ def test_a_number_leads_to_what_a_sentence_rests_on(packed: Path) -> None:
     assert "assert it" not in text
 
 
+def test_the_navigation_has_pages_below_their_chapter(folder: Book, browser: Browser) -> None:
+    files = unpacked(as_epub(browser, folder, folder.root / "made.epub"))
+    contents = ElementTree.fromstring(files["book/nav.xhtml"]).find(f".//{XHTML}nav[@id='toc']")
+    assert contents is not None
+    lists = [[item.find(f"{XHTML}a") for item in one.findall(f"{XHTML}li")] for one in contents.iter(f"{XHTML}ol")]
+    targets = [[link.attrib["href"] for link in links if link is not None] for links in lists]
+    assert targets == [["index.xhtml"], ["one.xhtml"], ["one.xhtml#near", "two.xhtml"], ["two.xhtml#deep"]]
+
+
 def test_a_plot_is_a_drawing_with_its_words(packed_real: Path) -> None:
     files = unpacked(packed_real)
-    name = "book/images/phases-p02-autograd-plot-1.svg"
-    drawing = ElementTree.fromstring(files[name])
+    pattern = re.compile(r"book/images/(phases-p02-.+)-plot-1\.svg")
+    plotted = next(match for match in map(pattern.fullmatch, sorted(files)) if match)
+    drawing = ElementTree.fromstring(files[plotted[0]])
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
     assert drawing.find(".//{http://www.w3.org/2000/svg}path") is not None
-    page = ElementTree.fromstring(files["book/phases-p02-autograd.xhtml"])
+    page = ElementTree.fromstring(files[f"book/{plotted[1]}.xhtml"])
     figure = next(
         element for element in page.iter(f"{XHTML}figure") if element.find(f".//{XHTML}img[@class='plot']") is not None
     )

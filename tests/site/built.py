@@ -12,14 +12,26 @@ import pytest
 from bs4 import BeautifulSoup
 
 from tests.browser import Log
+from torchbook_press.chapters import chapters
+from torchbook_press.site.moved import is_moved
 
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 
 
+def first_page(chapter: str) -> str:
+    """The first page of a chapter that runs, relative to the site's root."""
+    return f"{chapters(SITE.parents[1], (chapter,))[0].docname}.html"
+
+
 def pages_in(root: Path) -> list[str]:
-    """Every page of a built site, relative to its root; none where nothing is built."""
-    names = (path.relative_to(root).as_posix() for path in root.rglob("*.html"))
-    return sorted(name for name in names if not name.startswith("_static/"))
+    """Every page of a built site, relative to its root; none where nothing is built. Old addresses are no pages."""
+    names = {path.relative_to(root).as_posix(): path for path in root.rglob("*.html")}
+    return sorted(name for name, path in names.items() if not (name.startswith("_static/") or _is_moved(path)))
+
+
+def _is_moved(path: Path) -> bool:
+    with path.open(encoding="utf-8") as page:
+        return is_moved(page.read(1000))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.browser import settled
-from tests.site.built import Site
+from tests.site.built import Site, first_page
 from tests.site.built import Tag as WrittenTag
 from tests.site.conftest import Open
 from torchbook.viz import symptoms
@@ -26,7 +26,7 @@ CHECKLIST = "book/appendix/checklist.html"
 @pytest.fixture
 def page(site: Site, open_page: Open) -> Page:
     """A chapter with terms, opened as a file."""
-    opened = open_page(site.address("book/phases/p02-autograd.html", "file"))
+    opened = open_page(site.address(first_page("p02"), "file"))
     settled(opened)
     return opened
 
@@ -95,7 +95,7 @@ def test_a_card_shows_by_keyboard_and_escape_hides_it(page: Page) -> None:
 
 
 def test_a_card_stays_on_a_narrow_screen(site: Site, open_page: Open) -> None:
-    opened = open_page(site.address("book/phases/p02-autograd.html", "file"), width=360)
+    opened = open_page(site.address(first_page("p02"), "file"), width=360)
     settled(opened)
     for link in opened.locator("article a.gloss").all()[:6]:
         box = point_at(opened, link).bounding_box()

@@ -11,11 +11,11 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from tests.browser import scroll_through, settled
-from tests.site.built import Site
+from tests.site.built import Site, first_page
 from tests.site.conftest import Open
 from tests.site.tour import A4_WIDTH, TOO_WIDE
 
-CHAPTER = "book/phases/p01-tensors.html"
+CHAPTER = first_page("p01")
 PLOTTED = 'figure[data-kind="plotly"]'
 
 

@@ -229,7 +229,7 @@ def test_the_first_page_offers_to_continue(site: Site, open_page: Open, chapter:
     page.goto(site.address("book/index.html", scheme))
     link = page.locator(".continue a")
     expect(link).to_contain_text(f"Continue: {title}")
-    expect(page.locator(".continue")).to_contain_text("Chapters begun: 1, read: 0.")
+    expect(page.locator(".continue")).to_contain_text("Pages begun: 1, read: 0.")
     mark = page.locator(f".bd-sidebar-primary a[href$='{chapter.removeprefix('book/')}']")
     expect(mark).to_have_attribute("data-read", "some")
     expect(mark).to_contain_text("(begun, ")

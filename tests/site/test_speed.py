@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import SLACK
-from tests.site.built import SITE, Site, pages_in
+from tests.site.built import SITE, Site, first_page, pages_in
 from tests.site.conftest import proofs
 from tests.site.keeping import tools
 from torchbook_press.ship import speed
@@ -27,7 +27,7 @@ from torchbook_proofs import Key, digest, processor
 pytestmark = pytest.mark.alone
 
 COMPARED = (
-    "book/phases/p01-tensors.html",
+    first_page("p01"),
     "book/foundations/s05-reinforcement-learning.html",
     "book/appendix/errata.html",
 )
@@ -108,7 +108,7 @@ def test_a_visualizer_soon_answers(of: Measure, site: Site, page: str) -> None:
 
 
 def test_a_page_with_visualizers_is_measured(of: Measure) -> None:
-    assert of("book/phases/p01-tensors.html").interaction_ms is not None
+    assert of(first_page("p01")).interaction_ms is not None
 
 
 @pytest.mark.parametrize("page", PAGES)

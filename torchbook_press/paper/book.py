@@ -26,10 +26,23 @@ class PaperError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """Pages below one caption, by their docnames; the opening page has none."""
+    """Pages below one caption, by their docnames; the opening page has none. `inner` are those of chapters that are
+    folders, each below the last page before it that is none of them."""
 
     caption: str
     docnames: tuple[str, ...]
+    inner: frozenset[str] = frozenset()
+
+    @property
+    def chapters(self) -> list[list[str]]:
+        """The pages chapter by chapter."""
+        groups: list[list[str]] = []
+        for docname in self.docnames:
+            if docname in self.inner and groups:
+                groups[-1].append(docname)
+            else:
+                groups.append([docname])
+        return groups
 
 
 @dataclass(frozen=True)
@@ -122,8 +135,9 @@ def _parts(root: Path) -> Iterator[Part]:
                     yield from below(str(item))
 
     for tree in toc.root.subtrees:
-        pages = [name for item in tree.items if item in toc for name in below(str(item))]
-        yield Part(tree.caption or "", tuple(pages))
+        chapters = [tuple(below(str(item))) for item in tree.items if item in toc]
+        inner = frozenset(name for _, *pages in chapters for name in pages)
+        yield Part(tree.caption or "", tuple(name for pages in chapters for name in pages), inner)
 
 
 def _date(root: Path, parts: tuple[Part, ...]) -> str:

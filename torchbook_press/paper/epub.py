@@ -179,7 +179,10 @@ def _cover(browser: Browser) -> bytes:
 
 def _front(book: Book, leaves: list[Leaf]) -> dict[str, bytes]:
     by_name = {leaf.docname: leaf for leaf in leaves}
-    parts = [(part.caption, [by_name[docname] for docname in part.docnames]) for part in book.parts]
+    parts = [
+        (part.caption, [[by_name[docname] for docname in docnames] for docnames in part.chapters])
+        for part in book.parts
+    ]
     files = {
         "title.xhtml": _render("epub-title.xhtml", book=book),
         "nav.xhtml": _render("epub-nav.xhtml", book=book, parts=parts),

@@ -155,24 +155,24 @@ def _front(browser: Browser, leaves: list[Leaf], size: Size) -> Leaf:
 
 
 def _contents(book: Book, leaves: list[Leaf]) -> Iterator[dict[str, Any]]:
+    """The parts, with an entry for each chapter: below it its sections, then its pages, each with their own."""
     starts = _starts(leaves)
     by_name = {leaf.docname: leaf for leaf in leaves}
+
+    def entry(leaf: Leaf, heading: Heading, target: str, number: int, *inner: dict[str, Any]) -> dict[str, Any]:
+        return {"title": heading.text, "target": JUMP + target, "number": starts[leaf.docname] + number, "inner": inner}
+
+    def page(docname: str, *pages: str) -> dict[str, Any]:
+        leaf = by_name[docname]
+        sections = [
+            entry(leaf, heading, f"{docname}#{heading.id}", 1 + _at(leaf, heading).page)
+            for heading in leaf.headings
+            if heading.level == 2
+        ]
+        return entry(leaf, leaf.headings[0], docname, 1, *sections, *map(page, pages))
+
     for part in book.parts:
-        chapters = []
-        for leaf in (by_name[docname] for docname in part.docnames):
-            first_page = starts[leaf.docname] + 1
-            sections = [
-                {
-                    "title": heading.text,
-                    "target": f"{JUMP}{leaf.docname}#{heading.id}",
-                    "number": first_page + _at(leaf, heading).page,
-                }
-                for heading in leaf.headings
-                if heading.level == 2
-            ]
-            title = leaf.headings[0].text
-            chapters.append({"title": title, "target": JUMP + leaf.docname, "number": first_page, "sections": sections})
-        yield {"caption": part.caption, "chapters": chapters}
+        yield {"caption": part.caption, "chapters": [page(*docnames) for docnames in part.chapters]}
 
 
 def _starts(leaves: list[Leaf]) -> dict[str, int]:
@@ -234,7 +234,7 @@ def _destination(writer: PdfWriter, place: Place) -> ArrayObject:
 
 
 def _outline(writer: PdfWriter, book: Book, front: Leaf, leaves: list[Leaf], places: Mapping[str, Place]) -> None:
-    """Parts, chapters, sections, and what is below them."""
+    """Parts, chapters, their pages where they are folders, sections, and what is below them."""
 
     def add(title: str, place: Place, parent: Any = None, open_: bool = False) -> Any:
         fit = Fit.xyz(top=round(place.top, 2))
@@ -249,11 +249,12 @@ def _outline(writer: PdfWriter, book: Book, front: Leaf, leaves: list[Leaf], pla
         for leaf in (by_name[docname] for docname in part.docnames):
             for heading in leaf.headings:
                 place = places.get(f"{leaf.docname}#{heading.id}", places[leaf.docname])
-                level = heading.level if heading is not leaf.headings[0] else 1
+                first = heading is leaf.headings[0]
+                level = (1 if first else heading.level) + (leaf.docname in part.inner)
                 parent = next((above[depth] for depth in range(level - 1, -1, -1) if depth in above), None)
                 for deeper in [depth for depth in above if depth >= level]:
                     del above[deeper]
-                above[level] = add(heading.text, place if level > 1 else places[leaf.docname], parent)
+                above[level] = add(heading.text, places[leaf.docname] if first else place, parent)
 
 
 def _describe(writer: PdfWriter, book: Book) -> None:

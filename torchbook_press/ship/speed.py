@@ -24,6 +24,7 @@ from torchbook_press.chromium import ARGUMENTS, UNBOXED
 from torchbook_press.server import gzipped, serving
 from torchbook_press.ship.environment import ShipError
 from torchbook_press.ship.stock import Packages, build, elsewhere, hindrance
+from torchbook_press.site.moved import is_moved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
@@ -303,16 +304,21 @@ def pages(root: Path, names: Sequence[str] = ()) -> list[str]:
     if not (site / "index.html").is_file():
         raise ShipError("_build/html/index.html:1: missing; build the book first: make book")
     if not names:
-        site_names = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-        return sorted(name for name in site_names if not name.startswith("_static/") and name != "index.html")
-    return [_page(root, site, name.removesuffix(".html")) for name in names]
+        site_names = {path.relative_to(site).as_posix(): path for path in site.rglob("*.html")}
+        return sorted(
+            name
+            for name, path in site_names.items()
+            if not (name.startswith("_static/") or name == "index.html" or is_moved(path.read_text(encoding="utf-8")))
+        )
+    return [page for name in names for page in _pages(root, site, name.removesuffix(".html"))]
 
 
-def _page(root: Path, site: Path, name: str) -> str:
-    if not (site / f"{name}.html").is_file():
-        (chapter,) = chapters(root, (name,))
-        name = chapter.docname
-    return f"{name}.html"
+def _pages(root: Path, site: Path, name: str) -> list[str]:
+    """A page of the site by its path, the pages of a chapter by its id."""
+    path = site / f"{name}.html"
+    if path.is_file() and not is_moved(path.read_text(encoding="utf-8")):
+        return [f"{name}.html"]
+    return [f"{chapter.docname}.html" for chapter in chapters(root, (name,))]
 
 
 @contextmanager

@@ -24,10 +24,12 @@ from torchbook_press.site import (
     launch,
     listings,
     machines,
+    moved,
     pages,
     race,
     reader,
     search,
+    sidebar,
     stamp,
     verdicts,
 )
@@ -50,6 +52,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         checks,
         verdicts,
     )
-    for part in (contents, listings, *about_pages, pages, assets, search):
+    for part in (contents, listings, *about_pages, pages, assets, search, sidebar, moved):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
