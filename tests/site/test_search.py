@@ -54,10 +54,10 @@ def test_a_result_leads_to_its_section_without_a_failed_request(site: Site, open
     log = listen(page)
     page.goto(site.address("search.html", scheme) + "?q=view+refuse")
     expect(page.locator(".excerpt mark").first).to_be_visible()
-    link = results(page).filter(has_text="When does view refuse?").first
+    link = results(page).filter(has_text="Why view() refuses").first
     link.click()
-    page.wait_for_url(re.compile(r"p01-tensors[./].*#when-does-view-refuse$"))
-    seen(page, "when-does-view-refuse")
+    page.wait_for_url(re.compile(r"p01-tensors[./].*#why-view-refuses$"))
+    seen(page, "why-view-refuses")
     assert "refuse" in marked(page)
     assert not log.errors
 
@@ -153,7 +153,7 @@ def test_all_results_can_be_shown(site: Site, open_page: Open) -> None:
 
 FIRST = {
     "stride": "stride",
-    "contiguous view": "When does view refuse?",
+    "contiguous view": "Why view() refuses",
     "broadcasting bug": "What does broadcasting do",
     "torch.compile": "torch.compile",
     "scaled_dot_product_attention": "attention",
@@ -162,7 +162,7 @@ FIRST = {
     "learning rate schedule": "schedule",
     "no_grad vs inference_mode": "no_grad or inference_mode?",
     "memories": "memory",
-    "view size is not compatible": "When does view refuse?",
+    "view size is not compatible": "Why view() refuses",
     "speculative decod": "speculative decoding",
     "FSDP": "FSDP",
     "cross entropy": "CrossEntropyLoss",
