@@ -40,6 +40,22 @@ def soup(book: Book, name: str) -> BeautifulSoup:
     return BeautifulSoup(book.html(name), "html.parser")
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with started() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with context(browser) as opened:
+        yield opened.new_page()
+
+
+def address(book: Book, name: str, rest: str = "") -> str:
+    return (book.root / "_build/html" / f"{name}.html").as_uri() + rest
+
+
 def test_the_side_bar_has_the_pages_below_their_chapter(book: Book) -> None:
     (below,) = soup(book, "after").select(".bd-sidebar-primary li:has(> a[href='t01-pages/index.html']) > details")
     assert [link["href"] for link in below.select("a")] == ["t01-pages/first.html", "t01-pages/second.html"]
@@ -54,6 +70,32 @@ def test_the_side_bar_unfolds_the_chapter_that_is_read(book: Book, name: str, un
 def test_what_unfolds_a_chapter_says_its_name(book: Book) -> None:
     (summary,) = soup(book, "after").select(".bd-sidebar-primary li.has-children summary")
     assert summary["aria-label"] == "Pages of T01-pages"
+
+
+_READ = """([read]) => {
+  const root = new URL(document.documentElement.dataset.content_root, location.href);
+  const entry = (page, seen) => [`book/t01-pages/${page}`, { seen: Array(seen).fill("s"), of: 2, at: "s" }];
+  const pages = Object.fromEntries(Object.entries(read).map(([page, seen]) => entry(page, seen)));
+  localStorage.setItem(`torchbook:reading:${root.pathname}`, JSON.stringify({ pages }));
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ({}, ""),
+        ({"first": 1}, " (begun, 0 of 2 pages read)"),
+        ({"first": 2}, " (begun, 1 of 2 pages read)"),
+        ({"first": 2, "second": 2}, " (read)"),
+    ],
+)
+def test_a_chapter_is_read_when_its_pages_are(book: Book, page: Page, read: dict[str, int], told: str) -> None:
+    page.goto(address(book, "book/after"))
+    page.evaluate(_READ, [read])
+    page.reload()
+    link = page.locator(".bd-sidebar-primary li.has-children > a")
+    expect(link).to_have_text(f"T01-pages{told}")
 
 
 def test_pages_follow_one_another_as_they_are_read(book: Book) -> None:
@@ -82,22 +124,6 @@ def test_the_old_notebook_names_the_new_ones(book: Book) -> None:
         ("First", "t01-pages/first.ipynb"),
         ("Second", "t01-pages/second.ipynb"),
     ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with started() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with context(browser) as opened:
-        yield opened.new_page()
-
-
-def address(book: Book, name: str, rest: str = "") -> str:
-    return (book.root / "_build/html" / f"{name}.html").as_uri() + rest
 
 
 @pytest.mark.browser
