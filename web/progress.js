@@ -86,7 +86,7 @@
   const chapters = new Map(
     [...document.querySelectorAll(".bd-sidebar-primary nav li.has-children")].map((item) => [
       named(item.querySelector("a.internal")),
-      [...item.querySelectorAll("ul a.internal")].map(named),
+      [...item.querySelectorAll(":scope ul a.internal")].map(named),
     ]),
   );
 
@@ -94,7 +94,7 @@
     const inside = chapters.get(name);
     if (!inside) return pages[name];
     const begun = inside.map((one) => pages[one]).filter((one) => one?.of);
-    return begun.length ? { seen: begun.filter(isRead), of: inside.length, parts: "pages" } : undefined;
+    return begun.length ? { seen: begun.filter(isRead), of: inside.length, parts: "pages read" } : undefined;
   }
 
   function tellLink(link, page) {

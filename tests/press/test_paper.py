@@ -409,7 +409,8 @@ def test_the_navigation_has_pages_below_their_chapter(folder: Book, browser: Bro
     assert contents is not None
     lists = [[item.find(f"{XHTML}a") for item in one.findall(f"{XHTML}li")] for one in contents.iter(f"{XHTML}ol")]
     targets = [[link.attrib["href"] for link in links if link is not None] for links in lists]
-    assert targets == [["index.xhtml"], ["one.xhtml"], ["one.xhtml#near", "two.xhtml"], ["two.xhtml#deep"]]
+    deeper = ["two.xhtml#deep", "two.xhtml#hints-and-solutions"]
+    assert targets == [["index.xhtml"], ["one.xhtml"], ["one.xhtml#near", "two.xhtml"], deeper]
 
 
 def test_a_plot_is_a_drawing_with_its_words(packed_real: Path) -> None:
