@@ -80,6 +80,8 @@ def fold_set_up(doctree: nodes.document) -> None:
         if "tag_parameters" in cell["classes"] and _is_silent(cell):
             parent, first = cell.parent, cell.parent.index(cell)
             silent = list(takewhile(_is_silent, parent.children[first:]))
+            for each in silent:
+                each.attributes.pop("hide_mode", None)  # one fold is enough
             parent[first : first + len(silent)] = [_opening("Set-up of this page"), *silent, _closing()]
 
 
