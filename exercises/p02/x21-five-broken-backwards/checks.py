@@ -10,7 +10,22 @@ def _try(call, what):
         raise AssertionError(f"{what}: {str(error).splitlines()[0]}") from None
 
 
-def test_softened(softened):
+_FUNCTIONS = {"softened", "descend", "in_chunks", "evaluate", "tune"}
+
+
+def test_causes(causes, CAUSES):
+    found = causes()
+    assert set(found) == _FUNCTIONS, "causes() names the five functions, and no other"
+    assert set(found.values()) <= set(CAUSES), "a cause is one of the entries of CAUSES, word for word"
+    assert len(set(found.values())) == 5, "each cause occurs once: two of your five are the same"
+
+
+def test_hidden_causes(causes, reference):
+    assert causes() == reference.causes(), "a bug has another cause than the one that you name"
+
+
+def test_softened(causes, softened):
+    causes()
     x = torch.tensor([0.5, 1.0, -1.0], requires_grad=True)
     out = softened(x)
     assert torch.allclose(out, x.softmax(0)), "the value is exp(x) divided by its sum"
@@ -25,7 +40,8 @@ def _data(seed=0):
     return torch.randn(20, 3, generator=draw), torch.randn(20, generator=draw)
 
 
-def test_descend(descend):
+def test_descend(causes, descend):
+    causes()
     x, y = _data()
     weight = torch.ones(3, requires_grad=True)
     expected = F.mse_loss(x @ torch.ones(3), y).item()
@@ -34,7 +50,8 @@ def test_descend(descend):
     assert abs(found - expected) < 1e-6, "the loss is the one before the step"
 
 
-def test_step_is_in_place(descend):
+def test_step_is_in_place(causes, descend):
+    causes()
     x, y = _data()
     weight = torch.ones(3, requires_grad=True)
     slope = torch.autograd.grad(F.mse_loss(x @ weight, y), weight)[0]
@@ -43,7 +60,8 @@ def test_step_is_in_place(descend):
     assert weight.is_leaf and weight.requires_grad, "weight must still be a leaf that requires a gradient"
 
 
-def test_second_step(descend):
+def test_second_step(causes, descend):
+    causes()
     x, y = _data()
     weight, losses = torch.ones(3, requires_grad=True), []
     for _ in range(30):
@@ -67,14 +85,16 @@ def _inside(cell, chunks, h):
     return h.detach(), [p.grad for p in cell.parameters()]
 
 
-def test_chunks_run(in_chunks):
+def test_chunks_run(causes, in_chunks):
+    causes()
     cell, chunks, h = _rnn()
     last = _try(lambda: in_chunks(cell, chunks, h), "the second chunk fails")
     assert last.shape == (6, 4), "the last state has the shape of the first"
     assert last.grad_fn is None, "the state that is returned has no history"
 
 
-def test_chunks_stay_inside(in_chunks):
+def test_chunks_stay_inside(causes, in_chunks):
+    causes()
     cell, chunks, h = _rnn()
     expected_last, expected = _inside(cell, chunks, h)
     cell.zero_grad()
@@ -86,7 +106,8 @@ def test_chunks_stay_inside(in_chunks):
     )
 
 
-def test_evaluate(evaluate):
+def test_evaluate(causes, evaluate):
+    causes()
     torch.manual_seed(0)
     model = nn.Linear(3, 1)
     batches = [(torch.randn(5, 3), torch.randn(5, 1)) for _ in range(4)]
@@ -96,7 +117,8 @@ def test_evaluate(evaluate):
     assert abs(found - expected) < 1e-6, "it is the mean of the batches' losses"
 
 
-def test_evaluate_keeps_nothing(evaluate):
+def test_evaluate_keeps_nothing(causes, evaluate):
+    causes()
     torch.manual_seed(0)
     model, saved = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), []
     batches = [(torch.randn(5, 3), torch.randn(5, 1)) for _ in range(4)]
@@ -107,7 +129,8 @@ def test_evaluate_keeps_nothing(evaluate):
     assert all(p.requires_grad for p in model.parameters()), "the model must still be able to learn afterwards"
 
 
-def test_prompt_learns(tune):
+def test_prompt_learns(causes, tune):
+    causes()
     torch.manual_seed(0)
     backbone = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     x, prompt = torch.randn(5, 3), torch.zeros(3, requires_grad=True)
@@ -118,7 +141,8 @@ def test_prompt_learns(tune):
     assert all(p.grad is None for p in backbone.parameters()), "the backbone must not learn"
 
 
-def test_hidden_random(softened, in_chunks, tune, reference, seed):
+def test_hidden_random(causes, softened, in_chunks, tune, reference, seed):
+    causes()
     for case in range(8):
         draw = torch.Generator().manual_seed(seed + case)
         x = torch.randn(7, generator=draw, requires_grad=True)
@@ -139,7 +163,8 @@ def test_hidden_random(softened, in_chunks, tune, reference, seed):
         assert torch.allclose(prompts[0].grad, prompts[1].grad), "the prompt's gradient is wrong"
 
 
-def test_hidden_evaluate_and_descend(evaluate, descend, reference, seed):
+def test_hidden_evaluate_and_descend(causes, evaluate, descend, reference, seed):
+    causes()
     for case in range(8):
         torch.manual_seed(seed + case)
         model = nn.Linear(3, 1)

@@ -4,6 +4,22 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+CAUSES = (
+    "PyTorch does not record where a gradient is wanted",
+    "PyTorch records where no gradient is wanted",
+    "a leaf is edited while PyTorch records",
+    "a saved tensor is edited",
+    "an earlier graph is used again",
+)
+
+
+def causes() -> dict[str, str]:
+    """The name of each of the five functions, with the entry of CAUSES that is its bug."""
+    ### BEGIN SOLUTION
+    names = ("tune", "evaluate", "descend", "softened", "in_chunks")
+    return dict(zip(names, CAUSES, strict=True))
+    ### END SOLUTION
+
 
 def softened(x: torch.Tensor) -> torch.Tensor:
     """exp(x) divided by its sum."""
