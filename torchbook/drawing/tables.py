@@ -39,7 +39,11 @@ def picked(table: Tensor, choices: Mapping[str, Any]) -> Drawing:
     ]
     for name, (x, y) in zip(choices, _flow(widths, 24 + _CELL[1] * len(table) + 44), strict=True):
         drawing.text(x, y, name, mono=True)
-        _grid(drawing, x, y + 14, table, lambda r, c, name=name: "read" if int(places[r, c]) in found[name] else "")
+
+        def look(r: int, c: int, mine: set[int] = found[name]) -> str:
+            return "read" if int(places[r, c]) in mine else ""
+
+        _grid(drawing, x, y + 14, table, look)
         drawing.text(x, y + 14 + _CELL[1] * len(table) + 12, f"shape {shapes[name]}")
     return drawing
 
@@ -71,7 +75,11 @@ def moved(tables: Mapping[str, Tensor], value: float) -> Drawing:
     tall = max(len(grid) for grid in rows.values())
     for (name, grid), (x, y) in zip(rows.items(), _flow(widths, 24 + _CELL[1] * tall + 44), strict=True):
         drawing.text(x, y, name, mono=True)
-        _grid(drawing, x, y + 14, grid, lambda r, c, grid=grid: "read" if float(grid[r, c]) == value else "")
+
+        def look(r: int, c: int, grid: Tensor = grid) -> str:
+            return "read" if float(grid[r, c]) == value else ""
+
+        _grid(drawing, x, y + 14, grid, look)
         drawing.text(x, y + 14 + _CELL[1] * len(grid) + 12, f"shape {tuple(tables[name].shape)}")
     return drawing
 
