@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 import torch
@@ -88,3 +89,11 @@ def test_hooks_are_taken_away_when_the_model_refuses() -> None:
     with pytest.raises(RuntimeError):
         networks.shapes(model, torch.zeros(1, 3))
     assert not model[0]._forward_hooks
+
+
+def test_labels_of_prices_that_are_close_do_not_cover_each_other() -> None:
+    points = [(float(x), 2.0 * x + 3) for x in range(1, 9)] + [(9.0, 45.0)]
+    svg = networks.line_fits(points, {"fit": (2, 3)}).svg()
+    heights = sorted(float(y) for y in re.findall(r'y="([^"]*)" text-anchor="end"', svg))
+    assert len(heights) > 2
+    assert min(b - a for a, b in pairwise(heights)) > 14

@@ -41,9 +41,9 @@ def line_fits(points: Sequence[tuple[float, float]], fits: Mapping[str, tuple[fl
         return _LEFT + x / end * wide, _HIGH * (1 - (y - low) / (high - low))
 
     drawing.line([at(0, high), at(0, low), at(end, low)])
-    for mark in sorted({0, end, *xs}):
-        drawing.text(at(mark, 0)[0], _HIGH + 14, f"{mark:g}", "middle")
-    for _, y in points:
+    for x in _apart(sorted({0.0, float(end), *xs}), 24 * end / wide):
+        drawing.text(at(x, 0)[0], _HIGH + 14, f"{x:g}", "middle")
+    for y in _apart(sorted({y for _, y in points}), 18 * (high - low) / _HIGH):
         drawing.text(_LEFT - 8, at(0, y)[1], f"{y:g}", "end")
     roles = ["read", "write", "kept"][3 - len(fits) :] if len(fits) > 1 else ["kept"]
     taken: list[float] = []
@@ -60,6 +60,15 @@ def line_fits(points: Sequence[tuple[float, float]], fits: Mapping[str, tuple[fl
         drawing.circle(*at(x, y), 5)
     drawing.legend(0, _HIGH + 40, {"": "what should come out", "absent": "error of the last line"})
     return drawing
+
+
+def _apart(values: Sequence[float], least: float) -> list[float]:
+    """Those of some rising values that are so far apart that their labels do not touch."""
+    kept: list[float] = []
+    for value in values:
+        if not kept or value - kept[-1] >= least:
+            kept.append(value)
+    return kept
 
 
 def window(image: Tensor, kernel: Tensor, place: tuple[int, int]) -> Drawing:
@@ -137,7 +146,8 @@ def shapes(model: nn.Module, example: Tensor) -> Drawing:
         drawing.text(wide + 14, y + 14, f"({', '.join(map(str, shape))})", mono=True)
         if count:
             drawing.text(WIDTH - 10, y + 14, f"{count:,}", "end")
-    drawing.text(WIDTH - 10, 0, "parameters", "end")
+    drawing.text(wide + 14, -22, "shape")
+    drawing.text(WIDTH - 10, -22, "parameters", "end")
     drawing.legend(0, 26 + 44.0 * len(rows) + 4, {"kept": "has parameters", "": "has none"})
     return drawing
 
