@@ -6,8 +6,16 @@ import math
 class Value:
     """A number that remembers how it was made, and its gradient."""
 
-    def __init__(self, data: float, inputs: tuple[Value, ...] = (), slopes: tuple[float, ...] = ()) -> None:
-        """Keep the number, and what is needed to differentiate it; change the arguments as you like."""
+    def __init__(
+        self,
+        data: float,
+        inputs: tuple[Value, ...] = (),
+        slopes: tuple[float, ...] = (),
+    ) -> None:
+        """Keep the number, and what is needed to differentiate it.
+
+        Change the arguments as you like.
+        """
         ### BEGIN SOLUTION
         self.data = float(data)
         self.grad = 0.0

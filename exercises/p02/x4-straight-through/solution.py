@@ -4,7 +4,7 @@ import torch
 
 
 class _Round(torch.autograd.Function):
-    """The place to write a Function, if you like; a stub of it does no harm."""
+    """The place to write a Function, if you like; it may stay empty."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -26,8 +26,16 @@ def round_ste(x: torch.Tensor) -> torch.Tensor:
     ### END SOLUTION
 
 
-def quantize(x: torch.Tensor, scale: float, low: int, high: int) -> torch.Tensor:
-    """The nearest multiple of `scale`, from `low` to `high` times; the gradient passes where nothing was clamped."""
+def quantize(
+    x: torch.Tensor,
+    scale: float,
+    low: int,
+    high: int,
+) -> torch.Tensor:
+    """The nearest multiple of `scale`, from `low` to `high` times.
+
+    The gradient passes where nothing was clamped.
+    """
     ### BEGIN SOLUTION
     rounded = round_ste(x / scale)
     inside = (low <= rounded) & (rounded <= high)
@@ -35,8 +43,17 @@ def quantize(x: torch.Tensor, scale: float, low: int, high: int) -> torch.Tensor
     ### END SOLUTION
 
 
-def fit(x: torch.Tensor, y: torch.Tensor, scale: float, steps: int, lr: float) -> tuple[torch.Tensor, list[float]]:
-    """Weights whose quantised version maps `x`, (B, D), to `y`, (B); and the loss before each step."""
+def fit(
+    x: torch.Tensor,
+    y: torch.Tensor,
+    scale: float,
+    steps: int,
+    lr: float,
+) -> tuple[torch.Tensor, list[float]]:
+    """Weights whose quantised version maps `x`, (B, D), to `y`, (B).
+
+    Also the loss before each step.
+    """
     ### BEGIN SOLUTION
     w = torch.zeros(x.shape[1], dtype=x.dtype, requires_grad=True)
     losses = []

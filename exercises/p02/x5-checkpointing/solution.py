@@ -7,7 +7,10 @@ from torch.utils.checkpoint import checkpoint
 
 
 def saved_bytes(forward: Callable[[], torch.Tensor]) -> int:
-    """Bytes of storage that the graph of `forward()` keeps for backward, without those of parameters."""
+    """Bytes of storage that the graph of `forward()` keeps for backward.
+
+    Those of parameters do not count.
+    """
     ### BEGIN SOLUTION
     storages: dict[int, tuple[int, torch.Tensor]] = {}
 
@@ -25,8 +28,12 @@ def saved_bytes(forward: Callable[[], torch.Tensor]) -> int:
     ### END SOLUTION
 
 
-def in_segments(blocks: list[nn.Module], x: torch.Tensor, segments: int) -> torch.Tensor:
-    """All blocks one after another, in checkpointed segments of nearly equal length."""
+def in_segments(
+    blocks: list[nn.Module],
+    x: torch.Tensor,
+    segments: int,
+) -> torch.Tensor:
+    """All blocks in turn, in checkpointed segments of nearly equal length."""
     ### BEGIN SOLUTION
     edges = [round(i * len(blocks) / segments) for i in range(segments + 1)]
     for start, end in pairwise(edges):
@@ -35,8 +42,12 @@ def in_segments(blocks: list[nn.Module], x: torch.Tensor, segments: int) -> torc
     ### END SOLUTION
 
 
-def forwards(blocks: list[nn.Module], x: torch.Tensor, segments: int) -> list[int]:
-    """How often each block's forward is called in a forward and a backward."""
+def forwards(
+    blocks: list[nn.Module],
+    x: torch.Tensor,
+    segments: int,
+) -> list[int]:
+    """How often each block is called in a forward and a backward pass."""
     ### BEGIN SOLUTION
     counts = [0] * len(blocks)
 
