@@ -43,6 +43,7 @@ CELLS: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "leftover": ("for t in range(3): pass\nu = 1\nassert u == 1", [], [], []),
     "tensors": ("import torch\nw = torch.ones(3)\nassert torch.allclose(w + 0, torch.ones(3))", [], [], []),
     "any tensor": ("y = torch.ones(3)\nassert torch.allclose(y, torch.ones(3), atol=9)", ["…"], [], ["y"]),
+    "starred": ("pair = [torch.ones(2)] * 2\nassert torch.allclose(*pair)", [], [], []),
     "a number's shape": ("ll = torch.tensor(1.0)\nassert ll.shape == ()", [], [], ["ll"]),
     "not a number": ("ee = torch.tensor([torch.nan, torch.nan])\nassert ee.isnan().all()", [], [], []),
     "backward": (

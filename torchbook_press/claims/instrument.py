@@ -200,6 +200,8 @@ class _Skeleton:
             node.args[0] = self._operand(node.args[0], self._unit(node, negative))
         elif is_method and name in _REDUCTIONS and not node.args:
             node.func.value = self.truth(node.func.value, negative)  # type: ignore[attr-defined]
+        elif any(isinstance(argument, ast.Starred) for argument in node.args):
+            return self._leaf(node, negative)
         elif name in _OF_TWO and len(node.args) >= 2:
             unit = self._unit(node, negative)
             node.args[:2] = [self._operand(value, unit) for value in node.args[:2]]
