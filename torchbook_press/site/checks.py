@@ -1,4 +1,4 @@
-"""What a page folds into quiet lines and the notebook has as it is: a page's set-up, the checks at the end of a cell."""
+"""What a page folds into quiet lines, and its notebook does not: the page's set-up, the checks at the end of a cell."""
 
 from __future__ import annotations
 
@@ -87,8 +87,10 @@ def fold_set_up(doctree: nodes.document) -> None:
 
 def _is_silent(node: nodes.Node) -> bool:
     """Whether this is a code cell without outputs."""
-    cell = isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
-    return cell and all(part.get("nb_element") != "cell_code_output" for part in node.children)
+    if not isinstance(node, nodes.container) or node.get("nb_element") != "cell_code":
+        return False
+    parts = (part for part in node.children if isinstance(part, nodes.container))
+    return all(part.get("nb_element") != "cell_code_output" for part in parts)
 
 
 def _folded(block: nodes.literal_block, checks: str) -> list[nodes.Node]:
