@@ -332,10 +332,12 @@ def brought_by_torch() -> set[str]:
 
 
 def chapter_imports() -> Iterator[tuple[str, str, set[str]]]:
-    """The chapter, the module that it imports, and the distributions that have it; not those of Python and of ours."""
+    """The chapter, the module that it imports, and the distributions that have it; not those of Python, ours, its own."""
     where = importlib.metadata.packages_distributions()
     for chapter in chapters(ROOT):
-        for module in sorted(imported("\n".join(chapter.code)) - sys.stdlib_module_names - {"torchbook"}):
+        code = "\n".join(chapter.code)
+        own = {"torchbook", *re.findall(r"^%%writefile (?:-a )?(\w+)\.py$", code, flags=re.MULTILINE)}
+        for module in sorted(imported(code) - sys.stdlib_module_names - own):
             yield chapter.shown, module, {canonicalize_name(name) for name in where.get(module, [])}
 
 
