@@ -53,7 +53,7 @@ def worker_queues(workers: int, prefetch: int = 2) -> Drawing:
 
 
 def host_copies() -> Drawing:
-    """A pageable copy beside a pinned one: who is busy while a batch travels. A scheme, not to scale."""
+    """A pageable copy beside a pinned one: who is busy while a batch travels. Schematic, not to scale."""
     drawing = Drawing(
         "A pageable copy and a pinned one",
         "Pageable: the host copies the batch into a pinned buffer of the driver's, the copy engine reads that, and the "
@@ -73,5 +73,5 @@ def host_copies() -> Drawing:
     for y, name, rows in ((0.0, "pageable", pageable), (132.0, "pinned, in a stream of its own", pinned)):
         drawing.text(0, y, name, bold=True)
         drawing.lanes(0, y + 14, rows, w=WIDTH - 10, longest=9)
-    drawing.text(0, 254, "time →, a scheme and not to scale")
+    drawing.text(0, 254, "time →, schematic, not to scale")
     return drawing

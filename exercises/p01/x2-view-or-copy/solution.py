@@ -16,7 +16,10 @@ def verdict(operation: Operation, t: torch.Tensor) -> str:
     ### END SOLUTION
 
 
-def silent_copies(operations: dict[str, Operation], tensors: list[torch.Tensor]) -> set[str]:
+def silent_copies(
+    operations: dict[str, Operation],
+    tensors: list[torch.Tensor],
+) -> set[str]:
     """Names of the operations that copy some of the tensors and not others."""
     ### BEGIN SOLUTION
     copies = {name: {verdict(operation, t) == "copy" for t in tensors} for name, operation in operations.items()}

@@ -7,7 +7,7 @@ Shape = tuple[int, ...]
 
 
 def applied(a: Shape, b: Shape) -> set[str]:
-    """What broadcasting does to two shapes: "pads a", "stretches a", "pads b", "stretches b"."""
+    """What broadcasting does: "pads" or "stretches", followed by "a" or "b"."""
     ### BEGIN SOLUTION
     found = {f"pads {name}" for name, one, other in (("a", a, b), ("b", b, a)) if len(one) < len(other)}
     for m, n in zip_longest(reversed(a), reversed(b), fillvalue=1):
@@ -31,7 +31,12 @@ bugs += [
 ### END SOLUTION
 
 
-def guarded(operation: Callable, a: torch.Tensor, b: torch.Tensor, shape: Shape) -> torch.Tensor:
+def guarded(
+    operation: Callable,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    shape: Shape,
+) -> torch.Tensor:
     """`operation(a, b)`, if it will have the shape that was meant.
 
     Raises:
