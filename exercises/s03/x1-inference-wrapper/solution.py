@@ -5,7 +5,7 @@ from torch import nn
 
 
 class Predictor:
-    """Answers for `model`: always in eval mode, never recorded, and without a trace."""
+    """Answers for `model`, in eval mode, unrecorded, and without a trace."""
 
     def __init__(self, model: nn.Module) -> None:
         ### BEGIN SOLUTION

@@ -12,7 +12,7 @@ def fit(
     epochs: int,
     patience: int,
 ) -> list[float]:
-    """The validation losses; the model has the state of the best epoch afterwards."""
+    """The validation losses; the model ends in its best epoch's state."""
     ### BEGIN SOLUTION
     losses: list[float] = []
     best, kept, since = math.inf, None, 0

@@ -15,7 +15,7 @@ def time_ratio(
     clock: Callable[[], float] = time.perf_counter,
     synchronize: Callable[[], None] | None = None,
 ) -> float:
-    """How many times as long as `g()` a call of `f()` takes: the median over rounds."""
+    """The time of `f()` divided by that of `g()`: the median over rounds."""
     ### BEGIN SOLUTION
     wait = synchronize or (lambda: None)
 
@@ -34,7 +34,7 @@ def time_ratio(
 
 
 def training_step(device: torch.device | str, batch_size: int) -> tuple[nn.Module, Callable[[], None]]:
-    """A small network for pictures (B, 3, 32, 32) in ten classes, and a function that trains it by one step."""
+    """A network for pictures (B, 3, 32, 32), and a step that trains it."""
     ### BEGIN SOLUTION
     model = nn.Sequential(
         nn.Conv2d(3, 16, 3, stride=2, padding=1),
