@@ -332,7 +332,7 @@ def brought_by_torch() -> set[str]:
 
 
 def chapter_imports() -> Iterator[tuple[str, str, set[str]]]:
-    """Chapter, module that it imports, and the distributions that have it; not what Python, we or its own cells have."""
+    """Chapter, module that it imports, and the distributions that have it; none of Python, ours or its own cells."""
     where = importlib.metadata.packages_distributions()
     for chapter in chapters(ROOT):
         code = "\n".join(chapter.code)
