@@ -157,13 +157,13 @@ def told(before: State, now: State, lr: float, momentum: float) -> str:
     if now.line == "forward":
         return f"It predicts {_both(now.pred)} and records a graph. w, b and .grad stay."
     if now.line == "loss" and now.loss is not None:
-        graph = ". The graph now leads from it to w and b." if now.recorded else ", but the graph behind pred is freed."
+        graph = ". The graph now leads from it to w and b." if now.recorded else ", but the values saved behind pred are freed."
         return f"The mean squared error is {shown(now.loss)}{graph}"
     if now.line == "zero":
         return ".grad is None again. w and b stay." if before.grad else ".grad was None already: nothing changes."
     if now.line == "backward" and now.grad:
         if not before.grad:
-            return "It writes the slopes into .grad and frees the graph. w and b stay."
+            return "It writes the slopes into .grad and frees the values that the graph had saved. w and b stay."
         was, sum_ = shown(before.grad[0]), shown(now.grad[0])
         return f"It adds to what .grad held: for w, {was} becomes {sum_}. w and b stay."
     if now.line == "step":
@@ -190,7 +190,7 @@ def graph(state: State) -> str:
         return "none"
     older = ", and the loss holds an older one" if state.reaches and not state.current else ""
     if not state.recorded:
-        return f"freed{older}"
+        return f"without its saved values{older}"
     return f"recorded up to {'the loss' if state.reaches and state.current else 'pred'}{older}"
 
 

@@ -31,11 +31,11 @@ export function told(before, now, { lr, momentum }) {
     case "forward":
       return `It predicts ${now.pred.values.map(shown).join(" and ")} and records a graph. w, b and .grad stay.`;
     case "loss":
-      return now.loss.root ? `The mean squared error is ${shown(now.loss.value)}. The graph now leads from it to w and b.` : `The mean squared error is ${shown(now.loss.value)}, but the graph behind pred is freed.`;
+      return now.loss.root ? `The mean squared error is ${shown(now.loss.value)}. The graph now leads from it to w and b.` : `The mean squared error is ${shown(now.loss.value)}, but the values saved behind pred are freed.`;
     case "zero":
       return before.grad ? ".grad is None again. w and b stay." : ".grad was None already: nothing changes.";
     case "backward":
-      if (!before.grad) return "It writes the slopes into .grad and frees the graph. w and b stay.";
+      if (!before.grad) return "It writes the slopes into .grad and frees the values that the graph had saved. w and b stay.";
       return `It adds to what .grad held: for w, ${shown(before.grad[0])} becomes ${shown(now.grad[0])}. w and b stay.`;
     case "step":
       if (!now.grad) return ".grad is None, so step skips w and b: nothing changes.";
@@ -51,7 +51,7 @@ export function told(before, now, { lr, momentum }) {
 export function graph({ pred, loss }) {
   if (!pred) return "none";
   const older = loss?.alive && loss.of !== pred.id ? ", and the loss holds an older one" : "";
-  if (!pred.alive) return `freed${older}`;
+  if (!pred.alive) return `without its saved values${older}`;
   return `recorded up to ${loss?.alive && !older ? "the loss" : "pred"}${older}`;
 }
 
