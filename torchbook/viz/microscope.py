@@ -157,7 +157,11 @@ def told(before: State, now: State, lr: float, momentum: float) -> str:
     if now.line == "forward":
         return f"It predicts {_both(now.pred)} and records a graph. w, b and .grad stay."
     if now.line == "loss" and now.loss is not None:
-        graph = ". The graph now leads from it to w and b." if now.recorded else ", but the values saved behind pred are freed."
+        graph = (
+            ". The graph now leads from it to w and b."
+            if now.recorded
+            else ", but the values saved behind pred are freed."
+        )
         return f"The mean squared error is {shown(now.loss)}{graph}"
     if now.line == "zero":
         return ".grad is None again. w and b stay." if before.grad else ".grad was None already: nothing changes."
