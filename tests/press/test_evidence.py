@@ -8,9 +8,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from docutils import nodes
 
 from tests.press.conftest import Book, cell, small_book
 from torchbook_press import evidence
+from torchbook_press.site import checks
 from torchbook_press.site.evidence import disagreeing
 
 HOLDS = "from torchbook import holds\n"
@@ -116,6 +118,16 @@ def test_the_set_up_of_a_page_is_folded(good: Book) -> None:
     (folded,) = re.findall(r"<summary>Set-up of this page</summary>(.*?)</details>", html, flags=re.DOTALL)
     assert "SEED" in folded
     assert "print" not in folded
+
+
+def test_the_line_of_the_set_up_names_what_the_run_was_given_instead() -> None:
+    cell = nodes.container(
+        "", nodes.literal_block("", 'DEVICE = "auto"\nFAST = False\nSEED = 0'), nb_element="cell_code"
+    )
+    cell["classes"].append("tag_parameters")
+    page = nodes.section("", cell)
+    checks.fold_set_up(page, {"DEVICE": "cpu", "FAST": True, "SEED": 0})
+    assert "<summary>Set-up of this page (run here with FAST = True)</summary>" in page[0].astext()
 
 
 def test_a_time_that_did_not_hold_is_said_beside_its_words(good: Book) -> None:

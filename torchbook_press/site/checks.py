@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from itertools import takewhile
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+from torchbook_press.chapters import Chapter
+from torchbook_press.run import run_metadata
 
 _CALLS = ("holds", "glue")
 
@@ -64,7 +69,7 @@ def _name(statement: ast.Expr) -> str:
 
 def fold(app: Sphinx, doctree: nodes.document) -> None:
     """Fold a page's set-up and the checks of all its cells."""
-    fold_set_up(doctree)
+    fold_set_up(doctree, run_metadata(Chapter(Path(app.srcdir), app.env.docname)).get("parameters", {}))
     for container in doctree.findall(nodes.container):
         if container.get("nb_element") != "cell_code_source":
             continue
@@ -74,15 +79,30 @@ def fold(app: Sphinx, doctree: nodes.document) -> None:
                 container.replace(block, [*([_block(block, shown)] if shown else []), *_folded(block, checks)])
 
 
-def fold_set_up(doctree: nodes.document) -> None:
-    """Fold the parameters, and the cells right after them that show nothing: they are no part of the page's story."""
+def fold_set_up(doctree: nodes.Element, given: Mapping[str, object]) -> None:
+    """Fold the parameters, and the cells right after them that show nothing: they are no part of the page's story.
+
+    The line names the parameters that the run was `given` in place of those that the page's cell sets.
+    """
     for cell in list(doctree.findall(nodes.container)):
         if "tag_parameters" in cell["classes"] and _is_silent(cell):
             parent, first = cell.parent, cell.parent.index(cell)
             silent = list(takewhile(_is_silent, parent.children[first:]))
             for each in silent:
                 each.attributes.pop("hide_mode", None)  # one fold is enough
-            parent[first : first + len(silent)] = [_opening("Set-up of this page"), *silent, _closing()]
+            line = f"Set-up of this page{_others(cell.astext(), given)}"
+            parent[first : first + len(silent)] = [_opening(line), *silent, _closing()]
+
+
+def _others(source: str, given: Mapping[str, object]) -> str:
+    """The parameters that differ from those a cell sets: " (run here with FAST = True)". The foot names the device."""
+    others = []
+    for statement in ast.parse(source).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                if name != "DEVICE" and given.get(name, value) != value:
+                    others.append(f"{name} = {given[name]!r}")
+    return f" (run here with {', '.join(others)})" if others else ""
 
 
 def _is_silent(node: nodes.Node) -> bool:
