@@ -120,6 +120,27 @@ def test_the_set_up_of_a_page_is_folded(good: Book) -> None:
     assert "print" not in folded
 
 
+FRAMES = """---------------------------------------------------------------------------
+RuntimeError                              Traceback (most recent call last)
+Cell In[1], line 2
+      1 # RuntimeError: none here
+----> 2 x.view(6)"""
+MESSAGE = "RuntimeError: no view\n\tof these strides"
+
+
+def test_an_error_shows_its_message_and_folds_its_frames() -> None:
+    page = nodes.section("", nodes.literal_block("", f"{FRAMES}\n\n{MESSAGE}", classes=["output", "traceback"]))
+    checks.fold_frames(page)
+    message, opening, frames, _ = page.children
+    assert (message.astext(), frames.astext()) == (MESSAGE, FRAMES)
+    assert "<summary>Traceback</summary>" in opening.astext()
+
+
+def test_a_syntax_error_is_shown_whole() -> None:
+    text = "  Cell In[1], line 1\n    x = = 1\nSyntaxError: invalid syntax"
+    assert checks.split_traceback(text) == ("", text)
+
+
 def test_the_line_of_the_set_up_names_what_the_run_was_given_instead() -> None:
     cell = nodes.container(
         "", nodes.literal_block("", 'DEVICE = "auto"\nFAST = False\nSEED = 0'), nb_element="cell_code"

@@ -1,8 +1,9 @@
-"""What a page folds into quiet lines, and its notebook does not: the page's set-up, the checks at the end of a cell."""
+"""What a page folds into quiet lines, unlike its notebook: its set-up, the checks of a cell, the frames of an error."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
@@ -14,6 +15,7 @@ from torchbook_press.chapters import Chapter
 from torchbook_press.run import run_metadata
 
 _CALLS = ("holds", "glue")
+_RAISED = re.compile(r"(?P<error>\w+) +Traceback \(most recent call last\)")  # as IPython begins
 
 
 def split(source: str) -> tuple[str, str]:
@@ -68,8 +70,9 @@ def _name(statement: ast.Expr) -> str:
 
 
 def fold(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold a page's set-up and the checks of all its cells."""
+    """Fold a page's set-up, the checks of all its cells and the frames of their errors."""
     fold_set_up(doctree, run_metadata(Chapter(Path(app.srcdir), app.env.docname)).get("parameters", {}))
+    fold_frames(doctree)
     for container in doctree.findall(nodes.container):
         if container.get("nb_element") != "cell_code_source":
             continue
@@ -77,6 +80,23 @@ def fold(app: Sphinx, doctree: nodes.document) -> None:
             shown, checks = split(block.astext())
             if checks:
                 container.replace(block, [*([_block(block, shown)] if shown else []), *_folded(block, checks)])
+
+
+def fold_frames(doctree: nodes.Element) -> None:
+    """Show an error's message first, and fold where it was raised: its frames repeat the cell above them."""
+    for block in [block for block in doctree.findall(nodes.literal_block) if "traceback" in block["classes"]]:
+        frames, message = split_traceback(block.astext())
+        if frames:
+            block.parent.replace(
+                block, [_block(block, message), _opening("Traceback"), _block(block, frames), _closing()]
+            )
+
+
+def split_traceback(text: str) -> tuple[str, str]:
+    """The frames of a traceback, and its message; no frames where it is not IPython's, as that of a syntax error."""
+    raised = _RAISED.search(text)
+    at = text.rfind(f"\n{raised['error']}:") if raised else -1
+    return (text[:at].strip("\n"), text[at:].strip("\n")) if at >= 0 else ("", text)
 
 
 def fold_set_up(doctree: nodes.Element, given: Mapping[str, object]) -> None:
