@@ -12,9 +12,9 @@ class Value:
         inputs: tuple[Value, ...] = (),
         slopes: tuple[float, ...] = (),
     ) -> None:
-        """Keep the number, and what is needed to differentiate it.
+        """Keep the number, and what `backward` will need.
 
-        Change the arguments as you like.
+        You may change the arguments after `data`.
         """
         ### BEGIN SOLUTION
         self.data = float(data)

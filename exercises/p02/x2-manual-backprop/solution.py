@@ -4,8 +4,15 @@ from torch.nn import functional as F
 Params = dict[str, torch.Tensor]
 
 
-def loss_and_gradients(params: Params, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, Params]:
-    """Loss of the network on a batch, and the gradient of each parameter, without autograd."""
+def loss_and_gradients(
+    params: Params,
+    x: torch.Tensor,
+    y: torch.Tensor,
+) -> tuple[torch.Tensor, Params]:
+    """Return the loss on a batch, and the gradient of each parameter.
+
+    Autograd is not used.
+    """
     ### BEGIN SOLUTION
     with torch.no_grad():
         before = x @ params["w1"] + params["b1"]  # (B, H)
@@ -20,8 +27,17 @@ def loss_and_gradients(params: Params, x: torch.Tensor, y: torch.Tensor) -> tupl
     ### END SOLUTION
 
 
-def train(params: Params, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float) -> tuple[Params, list[float]]:
-    """Gradient descent: the new parameters, and the loss before each step."""
+def train(
+    params: Params,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    steps: int,
+    lr: float,
+) -> tuple[Params, list[float]]:
+    """Train by gradient descent.
+
+    Return the new parameters, and the loss before each step.
+    """
     ### BEGIN SOLUTION
     losses = []
     for _ in range(steps):

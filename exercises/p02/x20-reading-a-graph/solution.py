@@ -4,21 +4,24 @@ import torch
 
 
 def leaves(loss: torch.Tensor) -> list[torch.Tensor]:
-    """The leaves that a backward from `loss` would give a gradient to, each once."""
+    """Return the leaves that would get a gradient, each once."""
     ### BEGIN SOLUTION
     return [node.variable for node in _uses(loss) if hasattr(node, "variable")]
     ### END SOLUTION
 
 
 def order(loss: torch.Tensor) -> list[str]:
-    """Names of the nodes, in the order in which a backward will run them."""
+    """Return the nodes' names in the order in which they will run."""
     ### BEGIN SOLUTION
     return [_name(node) for node in _order(loss)]
     ### END SOLUTION
 
 
 def obstacle(loss: torch.Tensor) -> str | None:
-    """Name of the first node that cannot run, because what it saved is gone or was edited."""
+    """Return the name of the first node that cannot run, or None.
+
+    A node cannot run if a tensor that it saved was freed or edited.
+    """
     ### BEGIN SOLUTION
     for node in _order(loss):
         for attribute in dir(node):

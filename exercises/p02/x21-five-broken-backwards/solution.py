@@ -14,7 +14,7 @@ CAUSES = (
 
 
 def causes() -> dict[str, str]:
-    """The name of each of the five functions, with the entry of CAUSES that is its bug."""
+    """Return the entry of CAUSES for each of the five names."""
     ### BEGIN SOLUTION
     names = ("tune", "evaluate", "descend", "softened", "in_chunks")
     return dict(zip(names, CAUSES, strict=True))
@@ -22,7 +22,7 @@ def causes() -> dict[str, str]:
 
 
 def softened(x: torch.Tensor) -> torch.Tensor:
-    """exp(x) divided by its sum."""
+    """Return exp(x) divided by its sum."""
     y = x.exp()
     ### BEGIN SOLUTION
     return y / y.sum()
@@ -32,8 +32,16 @@ def softened(x: torch.Tensor) -> torch.Tensor:
     ### END SOLUTION
 
 
-def descend(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, lr: float) -> float:
-    """One step of gradient descent, in place; the loss before it."""
+def descend(
+    weight: torch.Tensor,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    lr: float,
+) -> float:
+    """Take one step of gradient descent in place.
+
+    Return the loss before the step.
+    """
     loss = F.mse_loss(x @ weight, y)
     loss.backward()
     ### BEGIN SOLUTION
@@ -47,8 +55,16 @@ def descend(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, lr: float) -
     ### END SOLUTION
 
 
-def in_chunks(cell: nn.RNNCell, chunks: Iterable[torch.Tensor], h: torch.Tensor) -> torch.Tensor:
-    """A backward for each chunk (T, B, D), which stays inside it; the last state, without history."""
+def in_chunks(
+    cell: nn.RNNCell,
+    chunks: Iterable[torch.Tensor],
+    h: torch.Tensor,
+) -> torch.Tensor:
+    """Run a backward pass for each chunk, of shape (T, B, D).
+
+    Each pass stays inside its chunk. Return the last state, without
+    history.
+    """
     for chunk in chunks:
         ### BEGIN SOLUTION
         h = h.detach()
@@ -65,8 +81,11 @@ def in_chunks(cell: nn.RNNCell, chunks: Iterable[torch.Tensor], h: torch.Tensor)
     ### END SOLUTION
 
 
-def evaluate(model: nn.Module, batches: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> float:
-    """The mean loss of all batches; no graph is kept."""
+def evaluate(
+    model: nn.Module,
+    batches: Iterable[tuple[torch.Tensor, torch.Tensor]],
+) -> float:
+    """Return the mean loss of all batches, without building a graph."""
     total, count = 0.0, 0
     ### BEGIN SOLUTION
     with torch.no_grad():
@@ -82,8 +101,15 @@ def evaluate(model: nn.Module, batches: Iterable[tuple[torch.Tensor, torch.Tenso
     ### END SOLUTION
 
 
-def tune(prompt: torch.Tensor, backbone: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """Mean square of backbone(x + prompt), in which only the prompt learns."""
+def tune(
+    prompt: torch.Tensor,
+    backbone: nn.Module,
+    x: torch.Tensor,
+) -> torch.Tensor:
+    """Return the mean square of backbone(x + prompt).
+
+    Only the prompt learns.
+    """
     ### BEGIN SOLUTION
     backbone.requires_grad_(False)
     out = backbone(x + prompt)

@@ -4,13 +4,19 @@ import torch
 
 
 class ReLU(torch.autograd.Function):
-    """max(x, 0), with slope 0 at 0."""
+    """The function max(x, 0), with slope 0 at 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(x: torch.Tensor) -> torch.Tensor:
         ### BEGIN SOLUTION
-        ctx.save_for_backward(x)
         return x.clamp(min=0)
+        ### END SOLUTION
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ### BEGIN SOLUTION
+        (x,) = inputs
+        ctx.save_for_backward(x)
         ### END SOLUTION
 
     @staticmethod
@@ -22,14 +28,18 @@ class ReLU(torch.autograd.Function):
 
 
 class Sigmoid(torch.autograd.Function):
-    """1 / (1 + exp(-x))."""
+    """The function 1 / (1 + exp(-x))."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(x: torch.Tensor) -> torch.Tensor:
         ### BEGIN SOLUTION
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+        return 1 / (1 + torch.exp(-x))
+        ### END SOLUTION
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ### BEGIN SOLUTION
+        ctx.save_for_backward(output)
         ### END SOLUTION
 
     @staticmethod

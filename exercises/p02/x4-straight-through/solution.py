@@ -4,13 +4,17 @@ import torch
 
 
 class _Round(torch.autograd.Function):
-    """The place to write a Function, if you like; it may stay empty."""
+    """A place for a Function; it may stay empty if you need none."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(x: torch.Tensor) -> torch.Tensor:
         ### BEGIN SOLUTION
         return x.round()
         ### END SOLUTION
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep nothing, unless your rule needs it."""
 
     @staticmethod
     def backward(ctx: Any, upstream: torch.Tensor) -> torch.Tensor:
@@ -20,7 +24,7 @@ class _Round(torch.autograd.Function):
 
 
 def round_ste(x: torch.Tensor) -> torch.Tensor:
-    """`x.round()`, with the gradient of the identity."""
+    """Return `x.round()`, with the gradient of the identity."""
     ### BEGIN SOLUTION
     return _Round.apply(x)
     ### END SOLUTION
@@ -32,9 +36,10 @@ def quantize(
     low: int,
     high: int,
 ) -> torch.Tensor:
-    """The nearest multiple of `scale`, from `low` to `high` times.
+    """Return the nearest multiple of `scale`, clamped.
 
-    The gradient passes where nothing was clamped.
+    The multiples go from `low * scale` to `high * scale`. The gradient
+    passes unchanged where nothing was clamped.
     """
     ### BEGIN SOLUTION
     rounded = round_ste(x / scale)
@@ -50,9 +55,10 @@ def fit(
     steps: int,
     lr: float,
 ) -> tuple[torch.Tensor, list[float]]:
-    """Weights whose quantised version maps `x`, (B, D), to `y`, (B).
+    """Find weights whose quantised version maps `x` to `y`.
 
-    Also the loss before each step.
+    The shapes are (B, D) and (B,). Return the unquantised weights, and
+    the loss before each step.
     """
     ### BEGIN SOLUTION
     w = torch.zeros(x.shape[1], dtype=x.dtype, requires_grad=True)

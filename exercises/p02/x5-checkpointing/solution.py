@@ -7,9 +7,9 @@ from torch.utils.checkpoint import checkpoint
 
 
 def saved_bytes(forward: Callable[[], torch.Tensor]) -> int:
-    """Bytes of storage that the graph of `forward()` keeps for backward.
+    """Return how many bytes the graph of `forward()` keeps.
 
-    Those of parameters do not count.
+    Parameters do not count.
     """
     ### BEGIN SOLUTION
     storages: dict[int, tuple[int, torch.Tensor]] = {}
@@ -33,7 +33,7 @@ def in_segments(
     x: torch.Tensor,
     segments: int,
 ) -> torch.Tensor:
-    """All blocks in turn, in checkpointed segments of nearly equal length."""
+    """Apply all blocks in turn, in checkpointed segments."""
     ### BEGIN SOLUTION
     edges = [round(i * len(blocks) / segments) for i in range(segments + 1)]
     for start, end in pairwise(edges):
@@ -47,7 +47,7 @@ def forwards(
     x: torch.Tensor,
     segments: int,
 ) -> list[int]:
-    """How often each block is called in a forward and a backward pass."""
+    """Count the calls of each block, forward and backward."""
     ### BEGIN SOLUTION
     counts = [0] * len(blocks)
 
