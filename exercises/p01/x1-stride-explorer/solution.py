@@ -4,7 +4,7 @@ Row = tuple[tuple[int, ...], tuple[int, ...], int, bool, bool]
 
 
 def explore(t: torch.Tensor, steps: list[tuple]) -> list[Row]:
-    """Shape, stride, offset, contiguous, copied: a row for `t` and each step."""
+    """One row for `t` itself, and one for each step."""
     ### BEGIN SOLUTION
     rows = [(tuple(t.shape), t.stride(), t.storage_offset(), t.is_contiguous(), False)]
     for method, *arguments in steps:

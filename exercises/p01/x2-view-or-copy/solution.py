@@ -20,7 +20,7 @@ def silent_copies(
     operations: dict[str, Operation],
     tensors: list[torch.Tensor],
 ) -> set[str]:
-    """Names of the operations that copy some of the tensors and not others."""
+    """Names of operations that copy some tensors, but not all."""
     ### BEGIN SOLUTION
     copies = {name: {verdict(operation, t) == "copy" for t in tensors} for name, operation in operations.items()}
     return {name for name, found in copies.items() if len(found) == 2}

@@ -12,7 +12,7 @@ def stored(state: State) -> int:
 
 
 def compact(state: State) -> State:
-    """Equal tensors on storages of their own size; what was the same view still is."""
+    """Equal tensors, each on a storage of its own size."""
     ### BEGIN SOLUTION
     made: dict[tuple[object, ...], torch.Tensor] = {}
     result = {}

@@ -1,7 +1,12 @@
 import torch
 
 
-def place(shape: tuple[int, ...], stride: tuple[int, ...], offset: int, index: tuple[int, ...]) -> int:
+def place(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    offset: int,
+    index: tuple[int, ...],
+) -> int:
     """Place in the storage, in elements, of the element at `index`."""
     ### BEGIN SOLUTION
     found = offset
@@ -14,7 +19,7 @@ def place(shape: tuple[int, ...], stride: tuple[int, ...], offset: int, index: t
 
 
 def measured_place(t: torch.Tensor, index: tuple[int, ...]) -> int:
-    """The same place, from the addresses of the element and of the storage."""
+    """The same place, computed from two addresses."""
     ### BEGIN SOLUTION
     return (t[index].data_ptr() - t.untyped_storage().data_ptr()) // t.element_size()
     ### END SOLUTION

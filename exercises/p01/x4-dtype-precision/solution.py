@@ -12,7 +12,7 @@ def sequential_sum(x: torch.Tensor) -> torch.Tensor:
 
 
 def stall(small: float, dtype: torch.dtype) -> tuple[float, int]:
-    """Where adding `small` stops changing the sum, and after how many steps."""
+    """The sum where it stalls, and the number of additions."""
     ### BEGIN SOLUTION
     total, step, additions = torch.zeros((), dtype=dtype), torch.tensor(small, dtype=dtype), 0
     while total + step != total:

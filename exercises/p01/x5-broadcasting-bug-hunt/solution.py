@@ -7,7 +7,7 @@ Shape = tuple[int, ...]
 
 
 def applied(a: Shape, b: Shape) -> set[str]:
-    """What broadcasting does: "pads" or "stretches", followed by "a" or "b"."""
+    """What broadcasting does to `a` and to `b`."""
     ### BEGIN SOLUTION
     found = {f"pads {name}" for name, one, other in (("a", a, b), ("b", b, a)) if len(one) < len(other)}
     for m, n in zip_longest(reversed(a), reversed(b), fillvalue=1):
@@ -40,7 +40,7 @@ def guarded(
     """`operation(a, b)`, if it will have the shape that was meant.
 
     Raises:
-        ValueError: it would have another shape, or the operands do not fit.
+        ValueError: there would be another shape, or none.
     """
     ### BEGIN SOLUTION
     message = f"shapes {tuple(a.shape)} and {tuple(b.shape)} do not give {tuple(shape)}"

@@ -1,7 +1,12 @@
 from itertools import product
 
 
-def indices_at(shape: tuple[int, ...], stride: tuple[int, ...], offset: int, place: int) -> list[tuple[int, ...]]:
+def indices_at(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    offset: int,
+    place: int,
+) -> list[tuple[int, ...]]:
     """Indices of all elements that lie at `place`, in increasing order."""
     ### BEGIN SOLUTION
     everywhere = product(*map(range, shape))
