@@ -89,7 +89,7 @@ export function lanes({ pick }) {
     set(svg, { viewBox: `0 0 ${width} ${height}`, width, height, "aria-valuemax": rows.length - 1, "aria-valuenow": selected, "aria-valuetext": `batch ${selected} of ${rows.length}, from ${time(zero)} to ${time(end)}, in lanes ${names.join(", ")}` });
     [batch, last, spans] = [selected, rows.length - 1, []];
 
-    const rounds = 2 * Math.max(4, workers.length); // so many batches are numbered, which shows who loads which
+    const rounds = 2 * Math.max(2, workers.length); // so many batches are numbered, which shows who loads which
     const items = [];
     const told = []; // of each lane
     const bar = (k, from, to, cls, i, name = "", label = "") => {

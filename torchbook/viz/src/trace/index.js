@@ -133,7 +133,7 @@ function render({ model, el }) {
   const told = h("p", { class: "tr-found", role: "status" });
   const note = h("p", { class: "tr-note" });
   const brief = h("p", { class: "tr-brief", "aria-hidden": "true" });
-  const opened = summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0].replace(/(?<=events?) on .*/, "."); // of the whole profile, its first sentence without the lanes, which are seen
+  const opened = summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0].replace(/^Profile(?: of|,) |(?<=events?) on .*(?=\.)/g, ""); // what the picture of the whole profile does not show
   let revealed = -1;
   const scope = select({ label: "count in", options: Object.entries(SCOPES).map(([value, label]) => ({ value, label })), value: "all", onchange: (value) => ui.set({ scope: value }) });
   const link = ui.link({
