@@ -51,7 +51,7 @@ def test_run_and_model_are_switched(show: Show) -> None:
     widget = timeline_of_a_run()
     page = show(widget)
     expect(words(page)).to_have_text(widget.words)
-    expect(page.locator(".pl-head")).to_have_text("Recorded: 15.0 ms a batch")
+    expect(page.locator(".pl-head")).to_have_text("15.0 ms a batch")
     press(page, "model")
     expect(words(page)).to_have_text(timeline_of_a_run(source="model").words)
     press(page, "recorded run")
@@ -72,7 +72,7 @@ def test_a_batch_is_followed_by_slider_and_by_click(show: Show) -> None:
     expect(way).to_contain_text("Batch 7: worker 3 loads it")
     lanes = page.get_by_role("slider", name="follow batch")
     expect(lanes).to_have_attribute("aria-valuenow", "7")
-    expect(page.locator(".pl-brief")).to_contain_text("Batch 7: loaded in 40.0 ms")
+    expect(page.locator(".pl-brief")).to_contain_text("Batch 7: the step ")
     box, step = lanes.bounding_box(), page.locator(".pl-step[data-batch='9']").bounding_box()
     assert box
     assert step
@@ -246,5 +246,6 @@ def test_batches_are_numbered_at_regular_intervals(show: Show, width: int, prese
     for batches, numbers in lanes:
         assert all(a[2] <= b[1] + 1 for a, b in pairwise(numbers)), "two numbers touch"
         told = [number for number, _, _ in numbers]
-        regular = [[n for n in batches if n % every == 0] for every in (1, 5, 10, 20, 50)]
+        first = [n for n in batches if n < 2 * max(2, len(lanes))]
+        regular = [[n for n in first if n % every == 0] for every in (1, 5, 10, 20, 50)]
         assert told in [*regular, [0], []], (batches, told)

@@ -212,7 +212,7 @@ def test_ways_bend_from_preset_to_preset(show: Show, motion: bool) -> None:
     page.evaluate("""() => { window.ways = new Set();
         const see = () => ways.add(document.querySelector('.rx-map .rx-path.rx-sgd')?.getAttribute('d'));
         new MutationObserver(see).observe(document.querySelector('.rx-map svg'), {childList: true, subtree: true}) }""")
-    press(page, "rate near the limit")
+    press(page, "rate near limit")
     expect(words(page)).to_have_text(OptimizerRacer(preset="bounce").words)
     page.wait_for_timeout(600)
     assert (page.evaluate("ways.size") > 3) is motion
@@ -378,7 +378,7 @@ def test_copied_code_walks_the_path_that_is_shown(show: Show) -> None:
 def test_every_action_by_keyboard_alone(show: Show) -> None:
     page = show(OptimizerRacer("bowl", ("sgd", "adam")), permissions=["clipboard-read"])
     keys = page.keyboard
-    tab_to(page, "rate near the limit")
+    tab_to(page, "rate near limit")
     keys.press("Enter")
     expect(words(page)).to_contain_text("SGD (lr 0.039)")
     tab_to(page, "surface")

@@ -161,7 +161,7 @@ def test_copied_code_is_a_ring(show: Show) -> None:
 
 def test_goal_and_slices_are_explained(show: Show) -> None:
     page = show(RingAllReduce(step=2))
-    expect(page.locator(".ri-goal")).to_contain_text("all end with the sum. A slice, 1/4 of them")
+    expect(page.locator(".ri-goal")).to_contain_text("All ranks end with the sum; a slice, 1/4 of it")
     expect(page.locator(".ri-big")).to_have_text("50 %")
     press(page, "Next phase")
     press(page, "Next phase")

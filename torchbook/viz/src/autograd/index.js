@@ -172,10 +172,12 @@ function render({ model, el }) {
     }
     const parts = told(line, data, state.at);
     const failed = Boolean(state.step.error) || !line.run.passes.length;
-    replace(said, parts.map((part) => (part.kind ? h("span", { class: `tbag-${part.kind}` }, part.text) : part)));
+    const short = parts.map(cut);
+    replace(said, short.map((part) => (part.kind ? h("span", { class: `tbag-${part.kind}` }, part.text) : part)));
     said.classList.toggle("tbag-stopped", failed);
-    refusal.hidden = !failed;
-    put(refusal, failed ? plain(parts) : "");
+    refusal.hidden = !failed && plain(short) === plain(parts);
+    refusal.classList.toggle("tbag-error", failed);
+    put(refusal, plain(parts));
     along.update({ value: state.at });
     back.disable(state.at === 0);
     next.disable(state.at === line.steps.length - 1);
@@ -261,6 +263,12 @@ function render({ model, el }) {
   ui.on("step", show);
   ui.on("selected", show);
   return ui.cleanup;
+}
+
+/** What is written of a step below the picture: of torch's words how they begin, of an aside nothing; the drawer has it whole. */
+function cut(part) {
+  if (part.kind === "refused") return { ...part, text: part.text.replace(/(?:: \[|; | \(|\. ).*$/s, " …") };
+  return part.kind ? part : part.replace(/ \([^()]*;[^()]*\)/, "").replace(/ Asked for a saved tensor.*$/s, "");
 }
 
 /** The `.grad` that a leaf had before the first backward. */

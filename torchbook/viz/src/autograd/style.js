@@ -2,7 +2,8 @@ import { CANVAS } from "./canvas.js";
 
 export const STYLE = `${CANVAS}
 .tbag-bar{display:flex;flex-wrap:wrap;gap:.35rem .75rem;align-items:center;flex:1 1 100%}
-.tbag-bar .tbag-slide{grid-template-columns:auto minmax(5rem,1fr) minmax(2.8rem,auto)}
+.tbag-bar .tbag-slide{grid-template-columns:minmax(5rem,1fr) minmax(2.8rem,auto)}
+.tbag-slide>label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .tbag-bar .tbag-slide{flex:1 1 14rem;min-width:11rem}
 .tbag-main{position:relative;display:grid;grid-template-columns:minmax(0,1fr)}
 .tbag-canvas .tbgraph{height:26.2rem}

@@ -231,14 +231,13 @@ export function pictures(on) {
     const given = on.get();
     if (result(name))
       return [h("b", {}, inPlace(given.op) ? "a, written in place" : "result"), " ", h("code", {}, tuple(shape))];
-    const stride = tuple(broadcastStride(given[name], shape));
+    const stride = broadcastStride(given[name], shape);
     const before = inPlace(given.op) && name === "a" ? "a, before" : name;
     return [
       h("b", {}, before),
       " ",
       h("code", {}, tuple(given[name])),
-      " ",
-      h("span", {}, "stride ", h("code", {}, stride)),
+      ...(stride.includes(0) ? [" ", h("span", {}, "stride ", h("code", {}, tuple(stride)))] : []),
     ];
   }
 

@@ -42,7 +42,7 @@ export function player({ at, last, seek, show, rest, ms, from = 1, label = "step
   );
   const named = (text, way, name) => button(text, () => go(at() + way), { name, title: name });
   const [back, on] = [named("◂", -1, `One ${one} back`), named("▸", 1, `One ${one} on`)];
-  const scrub = slider({ label, min: from, max: from + 1, value: from, format: (x) => `${x} of ${last() + from}`, oninput: (x) => go(x - from) });
+  const scrub = slider({ label, min: from, max: from + 1, value: from, format: (x) => `${x}/${last() + from}`, oninput: (x) => go(x - from) });
   const el = h("div", { class: "tbviz-player" }, toolbar("Steps", [play, back, on]), scrub);
   el.play = play;
   el.playing = () => timer !== 0;

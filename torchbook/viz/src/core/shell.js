@@ -39,7 +39,7 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
   const rest = h("div", { class: "tbviz-rest" });
   const words = h("p", { class: "tbviz-words", "aria-live": "polite" });
   const help = h("p", { class: "tbviz-help", id: helped }, contract.help);
-  const drawer = h("details", { class: "tbviz-drawer" }, h("summary", {}, "Settings and numbers"), rest, help);
+  const drawer = h("details", { class: "tbviz-drawer" }, h("summary", {}, "Details"), rest, help);
   const style = h("style", {}, CSS);
   const root = h(
     "div",

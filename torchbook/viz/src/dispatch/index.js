@@ -7,7 +7,7 @@ import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.
 
 const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough, skipped", excluded: "excluded by the thread", absent: "not in this call" };
 const FROM = { arguments: "from the arguments", thread: "from the thread", both: "from the arguments and the thread" };
-const firstOf = (text) => text.split(/(?<=\.) /)[0];
+const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
 function render({ model, el }) {

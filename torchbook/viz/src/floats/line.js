@@ -81,8 +81,8 @@ function result(value, y, size, frame) {
 }
 
 /** What a lane says at its right end. */
-function remark(value, count, { holds }) {
-  const many = count ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} here` : "none here";
+function remark(value, count, { holds }, chosen) {
+  const many = `${count ? count.toLocaleString("en").replaceAll(",", "\u202f") : "none"}${chosen ? " numbers here" : ""}`;
   const became = holds(value) ? "" : `becomes ${short(value)}`;
   return became || many;
 }
@@ -171,7 +171,7 @@ export function numberLine(on) {
       s(
         "text",
         { x: right, y: y - 11, class: "fx-count", "text-anchor": "end" },
-        remark(value, within(of, frame).count, frame),
+        remark(value, within(of, frame).count, frame, chosen),
       ),
     );
   }

@@ -115,8 +115,8 @@ function render({ model, el }) {
     ways.draw({ tokens, prompt, steps: now.new_tokens, at: step, width: width(), costs: { shares: flops.map((x) => x / all), told: flops.map((x) => prefixed(x, "FLOP")) } });
     replace(
       head,
-      step ? `Decode: only the newest token, “${tokens[prompt + step - 1].trim()}”, is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
-      step ? ["So far ", h("b", {}, significant(flops[0] / flops[1])), " times the work without a cache."] : null,
+      step ? `Decode: only “${tokens[prompt + step - 1].trim()}” is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
+      step ? ["Without a cache, ", h("b", {}, significant(flops[0] / flops[1])), " times the work so far."] : null,
     );
     const say = (name, field, show) => {
       const cells = runs.map((run) => [run[step][field], sum(run.slice(0, step + 1).map((one) => one[field]))]);

@@ -31,7 +31,7 @@ export function triangles({ pick }) {
   const svg = s("svg", { class: "kv-svg", role: "img", "aria-label": "A row for each step and a column for each position, without a cache and with one; the words below say what each holds" });
   const meters = WAYS.map((name) => {
     const [fill, told] = [h("i"), h("b")];
-    return { fill, told, row: h("div", { class: "kv-cost" }, h("span", {}, name.toLowerCase()), h("span", { class: "kv-track", "aria-hidden": "true" }, fill), told) };
+    return { fill, told, row: h("div", { class: "kv-cost" }, h("span", {}, name.toLowerCase().replace(" a cache", "")), h("span", { class: "kv-track", "aria-hidden": "true" }, fill), told) };
   });
   let rows = null; // where the rows are: {tops, high, steps}
   let drawn = [-1, ""];

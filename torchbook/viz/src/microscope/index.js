@@ -5,7 +5,7 @@ import { plain } from "../core/units.js";
 import { CONTRACT, LINES, MOST, NAMES, nextOf, run } from "./model.js";
 import { board, fit } from "./picture.js";
 import { CSS } from "./style.js";
-import { describe, script, told } from "./words.js";
+import { describe, script, brief } from "./words.js";
 
 function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "microscope" });
@@ -74,7 +74,7 @@ function render({ model, el }) {
     cells.draw(before, state);
     const wide = main.clientWidth >= 640;
     chart.draw(before, state, wide ? Math.max(150, Math.min(340, Math.round(main.clientWidth * 0.32) - 60)) : Math.max(104, Math.min(230, main.clientWidth - 218)), wide ? 182 : 168);
-    head.textContent = told(before, state, now);
+    head.textContent = brief(before, state, now);
     head.classList.toggle("refused", Boolean(state.refused));
     ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     without.update({ value: now.without });

@@ -47,6 +47,9 @@ export function told(before, now, { lr, momentum }) {
   }
 }
 
+/** The same, with what is seen in the picture left out. */
+export const brief = (...run) => told(...run).replace(/\.(?: w, b and \.grad| w and b| \.grad) stay\.$/, ".").replace(" and frees the values that the graph had saved", " and frees what the graph saved");
+
 /** How far the graph reaches. */
 export function graph({ pred, loss }) {
   if (!pred) return "none";

@@ -81,7 +81,7 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "Recorded: " : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "" : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
     brief.textContent = briefOf(rows, selected);
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });

@@ -52,8 +52,6 @@ export function lanes({ pick }) {
   const key = h("div", { class: "pl-key" }, [
     h("span", {}, swatch("pl-load"), "loading"),
     h("span", {}, line, "ready"),
-    h("span", {}, swatch("pl-copy"), "copy"),
-    h("span", {}, swatch("pl-step"), "step"),
     h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waiting"),
   ]);
   const node = h("div", {}, svg, key);
@@ -91,6 +89,7 @@ export function lanes({ pick }) {
     set(svg, { viewBox: `0 0 ${width} ${height}`, width, height, "aria-valuemax": rows.length - 1, "aria-valuenow": selected, "aria-valuetext": `batch ${selected} of ${rows.length}, from ${time(zero)} to ${time(end)}, in lanes ${names.join(", ")}` });
     [batch, last, spans] = [selected, rows.length - 1, []];
 
+    const rounds = 2 * Math.max(2, workers.length); // so many batches are numbered, which shows who loads which
     const items = [];
     const told = []; // of each lane
     const bar = (k, from, to, cls, i, name = "", label = "") => {
@@ -105,13 +104,13 @@ export function lanes({ pick }) {
       const idle = i ? rows[i - 1].step_end : 0;
       const [data] = gaps(rows, i);
       if (worker !== MAIN && got > load_end && got > zero) items.push({ key: `ready${i}`, line: true, batch: i, cls: "pl-ready", attrs: { d: `M${x(load_end)} ${one(y(k) + high - 1)}H${x(got)}` } });
-      bar(k, load_start, load_end, "pl-load", i, "", String(i));
+      bar(k, load_start, load_end, "pl-load", i, "", i < rounds || i === selected ? String(i) : "");
       if (!own) bar(at.wait, ask, got, "pl-wait", i, "main");
       if (data > 0) bar(at.step, idle, idle + data, "pl-wait", i, "step");
       bar(at.copy, copy_start, copy_end, "pl-copy", i);
       bar(at.step, step_start, step_end, "pl-step", i, "", i === selected ? String(i) : "");
     });
-    const times = ticks(zero, end, Math.max(2, Math.floor(width / 110)));
+    const times = ticks(zero, end, Math.max(2, Math.floor(width / 190)));
     const said = axis(times.map(time));
     replace(
       rails,

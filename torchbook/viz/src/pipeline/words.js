@@ -74,9 +74,7 @@ export function wayOf(rows, i) {
 export function briefOf(rows, i) {
   const one = rows[i];
   const [data, copied] = gaps(rows, i);
-  const ready = one.worker === MAIN ? 0 : one.got - one.load_end;
-  const idle = data + copied > 1e-6 * one.step_end ? `compute waited ${time(data + copied)} for it` : "compute went straight on";
-  return `Batch ${i}: loaded in ${time(one.load_end - one.load_start)}${ready > 0 ? `, ready ${time(ready)}` : ""}; ${idle}.`;
+  return `Batch ${i}: the step ${data + copied > 1e-6 * one.step_end ? `waited ${time(data + copied)}` : "went straight on"}.`;
 }
 
 /** Rows of the result: what the model or the run says, with the rule. */

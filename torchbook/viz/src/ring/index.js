@@ -121,8 +121,8 @@ function render({ model, el }) {
     ui.tell(note, ui.mark(model.get("values")?.length ? undefined : CONTRACT.presetOf(now)));
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
-    head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what comes to your own." : "All-gather: keep what comes; it is finished.";
-    goal.textContent = `Each rank starts with its own numbers; all end with the sum. A slice, 1/${now.ranks} of them, grows with each rank added.`;
+    head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what you receive." : "All-gather: keep what you receive.";
+    goal.textContent = `All ranks end with the sum; a slice, 1/${now.ranks} of it, grows with each rank added.`;
     view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);

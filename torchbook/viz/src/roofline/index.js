@@ -132,8 +132,9 @@ function render({ model, el }) {
   ui.lay({
     stage: spot,
     presets: chips,
-    readout: h("div", { class: "rl-told" }, head, told),
+    readout: h("div", { class: "rl-told" }, head),
     drawer: [
+      told,
       h("div", { class: "sc-fields" }, which, dtype, fused),
       sizes,
       note,

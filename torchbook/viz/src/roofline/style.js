@@ -20,8 +20,8 @@ export const CSS = `
 @container (max-width:520px){.rl-key{grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}
 .tbviz .rl-pick{font-size:max(12px,.86em);font-weight:400;padding:.2rem .3rem;display:inline-flex;align-items:center;justify-content:center;gap:.4rem;white-space:nowrap}
 .rl-dose{color:var(--tb-warm)}
-.rl-told{min-height:4em}
-@container (max-width:520px){.rl-told{min-height:5.9em}}
+.rl-told{min-height:1.5em}
+@container (max-width:520px){.rl-told{min-height:2.9em}}
 .rl-pick[aria-pressed=true] .rl-roof{stroke:var(--tb-on-accent)}
 .tbviz .rl-list{margin:0;padding-left:1.1rem;font-size:max(12px,.92em)}
 `;

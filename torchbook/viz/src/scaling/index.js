@@ -109,7 +109,7 @@ function render({ model, el }) {
     answers.draw(rows(now));
     const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
     const all = results(now);
-    replace(head, "A step takes ", h("b", {}, duration(all.step)), "; the speed-up is ", h("b", { class: "sc-fast" }, `${significant(100 * all.efficiency)} %`), " of the ideal.");
+    replace(head, "A step takes ", h("b", {}, duration(all.step)), "; speed-up ", h("b", { class: "sc-fast" }, `${significant(100 * all.efficiency)} %`), " of the ideal.");
     bar.draw(now, room);
     plot.draw(now, room);
     ui.say(describe(now));

@@ -70,7 +70,7 @@ function render({ model, el }) {
   );
   ui.defer(() => clearInterval(timer));
   const moves = [button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }), button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" })];
-  const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x} of ${all.length}`, oninput: (x) => seek(x - 1) });
+  const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x}/${all.length}`, oninput: (x) => seek(x - 1) });
   replace(spot, chart.node);
 
   function ranksTable(now, found, time) {
@@ -122,7 +122,7 @@ function render({ model, el }) {
       whole.press(model.get("whole"));
       chart.draw({ ops: found.ops, ranks: now.stages, virtual: found.v, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
-      replace(head, `Of ${plain(Number(found.whole.toPrecision(6)))}, each rank waits ${plain(Number((found.whole - found.work).toPrecision(6)))}: a bubble of `, h("b", { class: "sd-share" }, percent(found.share)), `. Rank 0 holds up to ${plain(found.peaks[0] / found.v)} micro-batch${found.peaks[0] === found.v ? "" : "es"}.`);
+      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `: each rank waits ${plain(Number((found.whole - found.work).toPrecision(6)))} of ${plain(Number(found.whole.toPrecision(6)))}. Rank 0 holds up to ${plain(found.peaks[0] / found.v)} micro-batch${found.peaks[0] === found.v ? "" : "es"}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });

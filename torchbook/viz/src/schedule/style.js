@@ -15,8 +15,8 @@ export const CSS = `
 .sd-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .sd-player{display:flex;gap:.4rem .8rem;align-items:center;flex:1 1 20rem;min-width:0}
 .sd-player>.tbviz-toolbar{flex:none;flex-wrap:nowrap}
-.sd-player .tbviz-slider{flex:1 1 8rem;min-width:0;grid-template-columns:auto minmax(3rem,1fr) auto}
-@container (max-width:560px){.sd-player .tbviz-slider{grid-template-columns:minmax(3rem,1fr) auto}.sd-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+.sd-player .tbviz-slider{flex:1 1 8rem;min-width:0;grid-template-columns:minmax(3rem,1fr) auto}
+.sd-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .tbviz .sd-head{min-height:1.45em}
 @container (max-width:560px){.tbviz .sd-head{min-height:2.9em}}
 .tbviz .sd-share{color:var(--tb-bad)}

@@ -317,7 +317,11 @@ function render({ model, el }) {
     forms.close();
     now.start(given);
   });
-  const choose = (name) => begin(SETUP.presets[name].set);
+  let told = false; // are presets explained? Not before the reader has chosen one
+  const choose = (name) => {
+    told = true;
+    begin(SETUP.presets[name].set);
+  };
   const link = ui.link({ choose, start: begin, accepts: programs.isProgram, get: () => now.preset() ?? now.state() });
   const chips = ui.chips(choose);
 
@@ -342,7 +346,7 @@ function render({ model, el }) {
     if (!writing.node.hidden) writing.refresh();
     if (!walking.node.hidden && fresh) walking.refresh();
     const about = ui.mark(now.preset());
-    ui.tell(note, program.error ? "" : about);
+    ui.tell(note, program.error || !told ? "" : about);
     readout.classList.toggle("refused", Boolean(program.error));
     ui.say(programs.describe(program, now.selected()));
   }

@@ -103,6 +103,7 @@ export function refusalOf({ error, state }) {
     );
   };
   const torchs = isTorchs(error);
+  const whole = h("code", {}, torchs ? `${error.type}: ${error.error}` : error.error);
   return [
     h(
       "div",
@@ -113,7 +114,7 @@ export function refusalOf({ error, state }) {
         h("strong", {}, torchs ? "torch refuses " : "Not drawn: "),
         h("code", { class: "inline" }, error.code),
       ),
-      h("code", {}, torchs ? `${error.type}: ${error.error}` : error.error),
+      error.unmergeable?.length ? h("details", {}, h("summary", {}, error.type), whole) : whole,
       (error.unmergeable ?? []).map(reason),
     ),
   ];

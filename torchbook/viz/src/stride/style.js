@@ -85,8 +85,9 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-memory.dense{gap:2px}
 .sx-memory.dense .sx-line .sx-cell{min-height:1.5rem;border-radius:3px}
 .sx-memory.dense .sx-line .sx-cap{line-height:1.5rem}
-.sx-memory.dense .sx-n{display:none}
-.sx-memory.dense .on .sx-n{display:block}
+.dense .sx-n{display:none}
+.sx-grid.dense [role=row][aria-hidden] .sx-axis:nth-child(odd){visibility:hidden}
+.dense .on .sx-n,.dense .sx-axis+.sx-cell .sx-n{display:block}
 .dense .on .sx-n{position:absolute;z-index:1;background:var(--tb-bg);border-radius:3px;padding:0 1px;line-height:1}
 .tbviz:has(.sx-memory.dense) .sx-readout{min-height:0}
 @container (max-width:559px){
@@ -110,8 +111,7 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-memory.many .sx-line .sx-cap{line-height:1.6rem}
 .sx-grid.dense .sx-cell,.sx-memory.dense .sx-line .sx-cell{min-height:1.15rem}
 .sx-memory.dense .sx-line .sx-cap{line-height:1.15rem}
-.sx-grid.dense .sx-n{display:none}
-.sx-grid.dense .on .sx-n{display:block}
+.sx-grid.dense .sx-cell:not(.on) .sx-n{display:none}
 }
 .sx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;background:var(--tb-bg);display:flex;flex-direction:column;gap:.55rem;min-width:0}
 .sx-row{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}

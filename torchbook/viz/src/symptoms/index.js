@@ -5,7 +5,8 @@ import { addressOf, BY_KEY, describe, isState, KINDS, search, SYMPTOMS } from ".
 import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 
-const MOST = 6; // entries at first; all of them would be higher than a screen
+const MOST = 6; // entries that match; all of them would be higher than a screen
+const EXAMPLES = ["loss-nan", "oom-first", "hangs-epoch-end"]; // what is seen before anything is asked
 
 
 /** One symptom: a row with what is seen and the first move, and a second one with how to do it and what it tells. */
@@ -63,12 +64,13 @@ function render({ model, el }) {
     if (input.getRootNode().activeElement !== input.input || input.input.value.trim() !== query.trim()) input.update({ value: query });
     kinds.update({ value: kind });
     const found = search(query, kind);
-    const listed = found.filter((key, i) => all || i < MOST || key === chosen);
+    const asked = query.trim() || kind;
+    const listed = found.filter((key, i) => all || (asked ? i < MOST : EXAMPLES.includes(key)) || key === chosen);
     list(listed.length ? ["head", ...listed] : []);
     more.hidden = listed.length === found.length;
-    more.textContent = `Show ${found.length - listed.length} more`;
+    more.textContent = `${found.length - listed.length} more`;
     for (const [key, item] of items) item.open(key === chosen);
-    count.textContent = found.length ? `${found.length} of ${SYMPTOMS.length}` : "Nothing matches. Try fewer words, or the first line of the message.";
+    ui.tell(count, found.length ? asked ? `${found.length} of ${SYMPTOMS.length}` : "" : "Nothing matches. Try fewer words, or the first line of the message.");
     const words = describe(query, kind, chosen);
     ui.soon(() => words, { ms: 500 });
   }

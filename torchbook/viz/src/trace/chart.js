@@ -37,12 +37,12 @@ export function phasesOf(data, ids) {
   const spent = shares(data);
   const all = spent.reduce((a, b) => a + b, 0);
   const swatch = (i) => s("svg", { width: 20, height: 13, "aria-hidden": "true", class: `tr-p${i}` }, s("rect", { x: 0.5, y: 0.5, width: 19, height: 12, fill: `url(#${ids[i]})`, class: "tr-ev" }));
-  return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
+  return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, part: spent[i] / all, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
 }
 
 const NICE = [1, 2, 5];
 function ticks({ start, end }, width) {
-  const least = ((end - start) / width) * 90;
+  const least = ((end - start) / width) * 140;
   let size = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   size *= NICE.find((n) => n * size >= least) ?? 10;
   const list = [];
@@ -178,7 +178,7 @@ export function chart(data, on) {
       svg,
       patterns(ids),
       grid,
-      data.lanes.map((lane, i) => s("text", { x: 4, y: tops[i] - 6, class: "tr-lane" }, `${lane.name}: busy ${percent(busy(lane, now.start, now.end), 1)}`)),
+      data.lanes.map((lane, i) => s("text", { x: 4, y: tops[i] - 6, class: "tr-lane" }, `${lane.name}: ${i ? "" : "busy "}${percent(busy(lane, now.start, now.end), 1)}`)),
       events({ hit, phase: state.phase }),
       chosen?.links.map((link) => frame(link.to, "tr-linked")),
       frame(chosen, "tr-on"),

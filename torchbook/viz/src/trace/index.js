@@ -127,13 +127,13 @@ function render({ model, el }) {
     el.phase = name;
     return el;
   });
-  const legend = h("div", { class: "tr-legend", "aria-hidden": "true" }, parts.map(({ name, i, share, swatch }) => h("span", {}, swatch(), name, h("b", { class: `tr-of tr-p${i}` }, share))));
+  const legend = h("div", { class: "tr-legend", "aria-hidden": "true" }, parts.filter(({ part }) => part >= 0.01).map(({ name, i, share, swatch }) => h("span", {}, swatch(), name, h("b", { class: `tr-of tr-p${i}` }, share))));
   const search = field({ label: "find operators by name", placeholder: "addmm", size: 16, oninput: (query) => ui.set({ query }) });
   search.classList.add("tr-search");
   const told = h("p", { class: "tr-found", role: "status" });
   const note = h("p", { class: "tr-note" });
   const brief = h("p", { class: "tr-brief", "aria-hidden": "true" });
-  const opened = `${summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0]}`; // of the whole profile, its first sentence
+  const opened = summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0].replace(/^Profile(?: of|,) |(?<=events?) on .*(?=\.)/g, ""); // what the picture of the whole profile does not show
   let revealed = -1;
   const scope = select({ label: "count in", options: Object.entries(SCOPES).map(([value, label]) => ({ value, label })), value: "all", onchange: (value) => ui.set({ scope: value }) });
   const link = ui.link({
