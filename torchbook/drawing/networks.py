@@ -68,7 +68,7 @@ def line_fits(
             drawing.line([at(x, y), at(x, w * x + b)], "absent")
         drawing.circle(*at(x, y), 5)
     last = list(fits)[-1]
-    drawing.legend(0, _HIGH + 62, {"": "given", "absent": f"distance to the line {last}"})
+    drawing.legend(0, _HIGH + 62, {"": "given point", "absent": f"distance to the line {last}"})
     return drawing
 
 
