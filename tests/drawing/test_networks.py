@@ -28,6 +28,12 @@ def test_lines_are_told_with_what_they_make_of_each_point() -> None:
     )
 
 
+def test_axes_and_the_dashed_distances_are_named() -> None:
+    drawing = networks.line_fits([(1, 5)], {"one": (1, 0), "two": (2, 2)}, xlabel="distance", ylabel="price")
+    assert all(f">{words}<" in drawing.svg() for words in ("distance", "price", "distance to the line two"))
+    assert drawing.words.startswith("price over distance; ")
+
+
 def test_a_point_on_the_last_line_has_no_error() -> None:
     def strokes(fit: tuple[float, float]) -> int:
         return networks.line_fits([(1, 5), (3, 9)], {"fit": fit}).svg().count("stroke-dasharray")

@@ -15,12 +15,18 @@ _HIGH = 220.0  # of a plot
 _LEFT = 34.0  # room for the numbers beside it
 
 
-def line_fits(points: Sequence[tuple[float, float]], fits: Mapping[str, tuple[float, float]]) -> Drawing:
+def line_fits(
+    points: Sequence[tuple[float, float]],
+    fits: Mapping[str, tuple[float, float]],
+    xlabel: str = "x",
+    ylabel: str = "y",
+) -> Drawing:
     """Points, and straight lines meant to pass through them; from a point a dashed stroke leads to the last line.
 
     Args:
         points: (x, y) of each.
         fits: a name to the line's weight w and bias b, y = w x + b; at most three, drawn in this order.
+        xlabel, ylabel: written at the axes.
 
     Raises:
         ValueError: there are no points, or no line, or more than three.
@@ -34,13 +40,16 @@ def line_fits(points: Sequence[tuple[float, float]], fits: Mapping[str, tuple[fl
     w, b = list(fits.values())[-1]
     said = [f"{name}: y = {weight:g} x + {bias:g}" for name, (weight, bias) in fits.items()]
     far = [f"at x = {x:g} the point is {y:g} and the last line {w * x + b:g}" for x, y in points]
-    drawing = Drawing("Points and fitted lines", "; ".join(said + far) + ".")
+    axes = f"{ylabel} over {xlabel}; " if (xlabel, ylabel) != ("x", "y") else ""
+    drawing = Drawing("Points and fitted lines", axes + "; ".join(said + far) + ".")
     wide = WIDTH - _LEFT - max(map(text_width, fits)) - 12
 
     def at(x: float, y: float) -> tuple[float, float]:
         return _LEFT + x / end * wide, _HIGH * (1 - (y - low) / (high - low))
 
     drawing.line([at(0, high), at(0, low), at(end, low)])
+    drawing.text(0, -18, ylabel)
+    drawing.text(_LEFT + wide / 2, _HIGH + 34, xlabel, "middle")
     for x in _apart(sorted({0.0, float(end), *xs}), 24 * end / wide):
         drawing.text(at(x, 0)[0], _HIGH + 14, f"{x:g}", "middle")
     for y in _apart(sorted({y for _, y in points}), 18 * (high - low) / _HIGH):
@@ -58,7 +67,8 @@ def line_fits(points: Sequence[tuple[float, float]], fits: Mapping[str, tuple[fl
         if abs(w * x + b - y) > 0.02 * (high - low):
             drawing.line([at(x, y), at(x, w * x + b)], "absent")
         drawing.circle(*at(x, y), 5)
-    drawing.legend(0, _HIGH + 40, {"": "what should come out", "absent": "error of the last line"})
+    last = list(fits)[-1]
+    drawing.legend(0, _HIGH + 62, {"": "given point", "absent": f"distance to the line {last}"})
     return drawing
 
 
