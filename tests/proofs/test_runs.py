@@ -125,10 +125,13 @@ def test_a_file_that_it_did_not_read_does_not(ran: Ran, file: str) -> None:
     assert ran.changed() == ()
 
 
-@pytest.mark.parametrize("name", [".notices.py.swp", "notices.py~", "#notices.py#"])
+@pytest.mark.parametrize("name", [".notices.py.swp", "notices.py~", "#notices.py#", ".idea/notices.py"])
 def test_what_an_editor_leaves_beside_does_not(ran: Ran, name: str) -> None:
+    before = reads.now(reads.ALL)
+    (reads.PACKAGE / name).parent.mkdir(exist_ok=True)
     (reads.PACKAGE / name).write_text("left")
     assert ran.changed() == ()
+    assert reads.now(reads.ALL) == before, "nor where all of the package counts"
 
 
 def test_a_file_that_is_gone_changes_the_key(ran: Ran) -> None:
