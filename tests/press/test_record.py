@@ -349,9 +349,13 @@ def test_a_stale_cell_drops_the_recorded_output_and_says_so(chapter: Chapter) ->
     assert "is stale: the code of this cell has changed since" in notice
 
 
-def test_changed_code_above_is_noted_below_the_recorded_output(chapter: Chapter) -> None:
-    recording = keep(chapter, {2: text("there")})
-    assert "Code above this cell has changed" in page_of(changed(chapter, "\n1\n", "\n0\n"), [recording])[2][4]
+def test_changed_code_above_drops_the_recorded_outputs_and_is_said(chapter: Chapter) -> None:
+    recording = keep(chapter, {2: text("there"), 3: text("only there")})
+    (shown, notice), (other, needs) = page_of(changed(chapter, "\n1\n", "\n0\n"), [recording])[2:]
+    assert shown == "on CPU"
+    assert "Fake GPU 1 of 2026-01-02 is stale: code above this cell has changed since" in notice
+    assert other == notice
+    assert "it did not run in this build" in needs
 
 
 def test_a_launched_notebook_goes_on_where_a_gpu_only_cell_raises() -> None:
