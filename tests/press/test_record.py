@@ -28,7 +28,7 @@ from torchbook_press.run import RUN, Options, Report, RunError
 from torchbook_press.site import launch
 from torchbook_press.site.reader import merge
 
-from .conftest import Book, cell
+from .conftest import Book, as_if_it_ran, cell
 
 NAME = "Fake GPU 1"
 REHEARSAL = Options("rehearsal")
@@ -268,6 +268,18 @@ def test_a_forged_recording_is_named_and_not_shown(chapter: Chapter, forge: Call
     (finding,) = finding_texts(chapter)
     assert finding.startswith("recordings/fake-gpu-1/one.ipynb:1: cannot be read (changed since papermill wrote it)")
     assert recordings.readable([Recording(path)]) == []
+
+
+def test_a_forged_recording_fails_the_build(chapter: Chapter, book: Book) -> None:
+    as_if_it_ran(chapter, notebook(chapter, {2: text("on CPU")}))
+    path = keep(chapter, {2: text("there")}).path
+    nb = json.loads(path.read_text())
+    FORGED["an output"](nb)
+    path.write_text(json.dumps(nb))
+    printed = book.printed()
+    complaint = "one.md:1: WARNING: recordings/fake-gpu-1/one.ipynb:1: cannot be read (changed since papermill wrote it)"
+    assert (printed.returncode, complaint in printed.stdout + printed.stderr) == (1, True)
+    assert not (book.root / "_build/html").exists()
 
 
 def test_changed_kernels_make_their_table_stale(chapter: Chapter) -> None:
