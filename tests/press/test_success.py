@@ -116,14 +116,33 @@ def test_a_second_build_waits_for_the_first_and_says_so(
         assert (second.result(), said) == (0, "another build of this book runs: waiting for it\n")
 
 
-def test_a_book_is_run_and_built_by_one_at_a_time(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", [("book",), ("run", "--fast")], ids=" ".join)
+def test_a_book_is_run_and_built_by_one_at_a_time(
+    book: Book, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
     monkeypatch.setattr("torchbook_press.cli._run", lambda *_: 3)
     with ThreadPoolExecutor(1) as pool:
         with build.alone(book.root):
-            second = pool.submit(book.torchbook, "book")
+            second = pool.submit(book.torchbook, *command)
             time.sleep(0.5)
             assert not second.done()
-        assert second.result().exit_code == 3
+        done = second.result()
+        assert (done.exit_code, done.output) == (3, "another build of this book runs: waiting for it\n")
+
+
+@pytest.mark.parametrize("command", ["book", "run"])
+def test_where_no_book_is_nothing_is_left(tmp_path: Path, command: str) -> None:
+    done = Book(tmp_path).torchbook(command)
+    assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "run from the root of the book" in done.output
+
+
+@pytest.mark.parametrize("command", ["book", "run"])
+def test_a_folder_that_takes_no_lock_is_named(book: Book, command: str) -> None:
+    (book.root / "_build").write_text("a file")
+    done = book.torchbook(command)
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
+    assert done.output.startswith(f"error {book.root}/_build: nothing can be written there (File exists)")
 
 
 def test_a_full_disk_is_named_last(
