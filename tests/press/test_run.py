@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from torchbook_press import box, files
 from torchbook_press import run as press
 from torchbook_press.chapters import chapters
 from torchbook_press.execute import Job
-from torchbook_press.run import REQUIRE_COMPILER, Options, Report, RunError, run_metadata
+from torchbook_press.run import REQUIRE_COMPILER, Options, Report, run_metadata
 from torchbook_proofs.store import FOLDER
 
 from .conftest import Book, cell, kernels, until, without_compiler
@@ -294,31 +294,11 @@ def test_what_could_not_be_written_whole_is_not_left_in_part(tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["one.ipynb"]
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Makes the disk full from now on."""
-
-    def full(*_: object, **__: object) -> None:
+def test_a_full_disk_is_named_with_its_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(dir: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def fill() -> None:
-        monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
-        monkeypatch.setattr(press, "write", full)
-
-    return fill
-
-
-def test_a_full_disk_is_named_where_a_kept_run_is_to_be_taken(book: Book, full_disk: Callable[[], None]) -> None:
-    book.chapter("one", cell("1"))
-    run(book)
-    book.executed("one").unlink()
-    full_disk()
-    with pytest.raises(RunError, match=r"executed/book: nothing can be written there \(No space left on"):
-        run(book)
-
-
-def test_a_full_disk_is_named_with_its_remedy(book: Book, full_disk: Callable[[], None]) -> None:
-    full_disk()
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
     book.chapter("one")
     done = book.torchbook("run")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
