@@ -20,7 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from torchbook_press import success
-from torchbook_press.files import unwritable
+from torchbook_press.files import refused, unwritable
 from torchbook_press.success import Stamp
 from torchbook_proofs import digest
 
@@ -85,12 +85,22 @@ def html(root: Path) -> int:
             shutil.rmtree(work.folder, ignore_errors=True)
         before = success.inputs(root)
         code = 1 if unwritable(work.folder) else _sphinx(work)
-        if code == 0:
-            work.publish()
-            _stamp(work, before)
-        elif complaint := unwritable(work.folder):
+        complaint = _hand_over(work, before) if code == 0 else unwritable(work.folder)
+        if complaint:
             print(complaint, file=sys.stderr)
-        return code
+        return code or int(bool(complaint))
+
+
+def _hand_over(work: Work, before: str) -> str:
+    """Publish the site, and leave the stamp; why that cannot be, where it cannot."""
+    try:
+        work.publish()
+        _stamp(work, before)
+    except shutil.Error as error:  # of a folder's copy: a line for each file
+        return unwritable(work.folder) or f"{work.folder}: the site cannot be copied: {error.args[0][0][-1]}"
+    except OSError as error:
+        return refused(work.folder, error)
+    return ""
 
 
 def hindrance(root: Path) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -71,8 +72,28 @@ def run(
     from torchbook_press.run import Options
 
     options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience, strict)
-    code = _run(root, tuple(names or ()), options)
-    raise typer.Exit(_run_again(root, tuple(names or ()), options) if twice and not code else code)
+    with _alone(root):
+        code = _run(root, tuple(names or ()), options)
+        if twice and not code:
+            code = _run_again(root, tuple(names or ()), options)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Wait for another run or build of the book; where none can be waited for, say why and end."""
+    from torchbook_press import build
+    from torchbook_press.chapters import TOC
+    from torchbook_press.files import unwritable
+
+    if not (root / TOC).is_file():  # no book; what looks for its pages says so
+        yield
+        return
+    complaint = unwritable(root.resolve() / "_build")
+    if complaint:
+        raise typer.Exit(_complain(OSError(complaint)))
+    with build.alone(root.resolve()):
+        yield
 
 
 def _run_again(root: Path, names: tuple[str, ...], options: object) -> int:
@@ -210,7 +231,7 @@ def book(
     from torchbook_press.run import Options
 
     gc.disable()  # this process ends with the build
-    with build.alone(root.resolve()):
+    with _alone(root):
         code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience, strict=strict))
         if code == 0:
             code = build.html(root.resolve())

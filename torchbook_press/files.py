@@ -28,6 +28,11 @@ def unwritable(folder: Path) -> str:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"0" * _ROOM)
     except OSError as error:
-        remedy = "free some space there" if error.errno == errno.ENOSPC else "make the folder writable"
-        return f"{folder}: nothing can be written there ({error.strerror}): {remedy}"
+        return refused(folder, error)
     return ""
+
+
+def refused(folder: Path, error: OSError) -> str:
+    """What an error says of a folder in which something was to be written, and what to do."""
+    remedy = "free some space there" if error.errno == errno.ENOSPC else "make the folder writable"
+    return f"{folder}: nothing can be written there ({error.strerror}): {remedy}"

@@ -40,6 +40,8 @@ _NOT_READ = ("wrong.md", "wrong", "variants")
 # Of the system's libraries and devices counts which machine it is, not what is in each file.
 _SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr")
 _SITE = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+# What editors leave beside what they save.
+_LEFT = re.compile(r"[.#]|.*~$")
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 
 
@@ -232,6 +234,11 @@ def _exercise(exercise: str) -> str:
 
 
 def _whole() -> str:
-    """All of the package that Python can read: everything but figures' scripts."""
+    """All of the package that Python can read: everything but figures' scripts, and what editors leave."""
     files = [path for path in sorted(PACKAGE.rglob("*")) if path.is_file() and path.suffix != ".js"]
-    return digest(*(path for path in files if "__pycache__" not in path.parts), root=PACKAGE)
+    return digest(*(path for path in files if not _aside(path.relative_to(PACKAGE))), root=PACKAGE)
+
+
+def _aside(name: Path) -> bool:
+    """Whether a file of the package is none of its sources: compiled, or left there by an editor."""
+    return any(part == "__pycache__" or _LEFT.match(part) for part in name.parts)

@@ -109,6 +109,10 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     What is not up to date is looked for among the kept runs first. Each chapter is written when it finishes, so that a
     killed run loses only the chapters that were running.
     """
+    for place in sorted({chapter.executed.parent for chapter in chapters}):
+        complaint = unwritable(place)  # before kept runs are taken, and chapters run for minutes; not after
+        if complaint:
+            raise RunError(complaint)
     report = Report()
     started = time.time()
     store = Store.default()
@@ -130,10 +134,6 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
             report.reused.append(chapter.docname)
         else:
             stale.append(chapter)
-    for place in sorted({chapter.executed.parent for chapter in chapters}):
-        complaint = unwritable(place)  # before chapters run for minutes, not after
-        if complaint:
-            raise RunError(complaint)
     stale.sort(key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
     if not stale:
         return report

@@ -6,9 +6,12 @@ from typing import Any
 
 import nbformat
 import pytest
+from rich.console import Console
 
 from torchbook_press import errors
+from torchbook_press import run as press
 from torchbook_press.chapters import ChapterError, chapters
+from torchbook_press.run import Options
 
 from .conftest import Book, cell
 
@@ -83,6 +86,15 @@ def test_a_chapter_that_does_not_is_refused_before_it_runs(book: Book) -> None:
     book.chapter("one", cell("1"), cell("{}[1]", "raises-exception"))
     with pytest.raises(ChapterError, match=r"^book/one\.md:27: cell 3: tagged raises-exception without"):
         [chapter.notebook for chapter in chapters(book.root)]
+
+
+def test_a_run_fails_where_a_cell_raises_nothing(book: Book) -> None:
+    book.chapter("one", cell("{}", raises="KeyError"))
+    report = press.run(chapters(book.root), Options(backend="threading"), Console(quiet=True))
+    assert [str(failure) for failure in report.failed] == [
+        "book/one.md:22: cell 2: raised nothing, and is tagged raises-exception"
+    ]
+    assert not book.executed("one").exists()
 
 
 def test_the_option_is_read(book: Book) -> None:

@@ -28,7 +28,7 @@ from torchbook_press.run import RUN, Options, Report, RunError
 from torchbook_press.site import launch
 from torchbook_press.site.reader import merge
 
-from .conftest import Book, cell
+from .conftest import Book, as_if_it_ran, cell
 
 NAME = "Fake GPU 1"
 REHEARSAL = Options("rehearsal")
@@ -270,6 +270,18 @@ def test_a_forged_recording_is_named_and_not_shown(chapter: Chapter, forge: Call
     assert recordings.readable([Recording(path)]) == []
 
 
+def test_a_forged_recording_fails_the_build(chapter: Chapter, book: Book) -> None:
+    as_if_it_ran(chapter, notebook(chapter, {2: text("on CPU")}))
+    path = keep(chapter, {2: text("there")}).path
+    nb = json.loads(path.read_text())
+    FORGED["an output"](nb)
+    path.write_text(json.dumps(nb))
+    printed = book.printed()
+    complaint = "one.md:1: WARNING: recordings/fake-gpu-1/one.ipynb:1: cannot be read (changed since"
+    assert (printed.returncode, complaint in printed.stdout + printed.stderr) == (1, True)
+    assert not (book.root / "_build/html").exists()
+
+
 def test_changed_kernels_make_their_table_stale(chapter: Chapter) -> None:
     path = keep(chapter, {}).path.with_name("kernels.json")
     path.write_text(json.dumps({"digest": "old"}))
@@ -349,9 +361,13 @@ def test_a_stale_cell_drops_the_recorded_output_and_says_so(chapter: Chapter) ->
     assert "is stale: the code of this cell has changed since" in notice
 
 
-def test_changed_code_above_is_noted_below_the_recorded_output(chapter: Chapter) -> None:
-    recording = keep(chapter, {2: text("there")})
-    assert "Code above this cell has changed" in page_of(changed(chapter, "\n1\n", "\n0\n"), [recording])[2][4]
+def test_changed_code_above_drops_the_recorded_outputs_and_is_said(chapter: Chapter) -> None:
+    recording = keep(chapter, {2: text("there"), 3: text("only there")})
+    (shown, notice), (other, needs) = page_of(changed(chapter, "\n1\n", "\n0\n"), [recording])[2:]
+    assert shown == "on CPU"
+    assert "Fake GPU 1 of 2026-01-02 is stale: code above this cell has changed since" in notice
+    assert other == notice
+    assert "it did not run in this build" in needs
 
 
 def test_a_launched_notebook_goes_on_where_a_gpu_only_cell_raises() -> None:

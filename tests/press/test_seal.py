@@ -24,11 +24,18 @@ def outputs_of(nb: dict[str, Any]) -> list[list[Any]]:
     return [code["outputs"] for code in nb["cells"]]
 
 
+def exchange(nb: dict[str, Any]) -> None:
+    """Give the first cell what the last one printed, and the last one what the first did."""
+    first, *_, last = outputs_of(nb)
+    first[:], last[:] = last[:], first[:]
+
+
 CHANGES: dict[str, Change] = {
     "a printed text": lambda nb: outputs_of(nb)[0][0].update(text="99999"),
     "a glued number": lambda nb: outputs_of(nb)[1][0]["metadata"]["scrapbook"].update(value=77777),
     "its text alone": lambda nb: outputs_of(nb)[1][0]["metadata"]["scrapbook"].update(text="42"),
-    "two outputs swapped": lambda nb: nb["cells"].reverse(),
+    "two outputs swapped": exchange,
+    "cells in another order": lambda nb: nb["cells"].reverse(),
     "an output deleted": lambda nb: outputs_of(nb)[0].clear(),
     "an error deleted": lambda nb: outputs_of(nb)[2].clear(),
     "an output of a cell that varies": lambda nb: outputs_of(nb)[3][0].update(text="0 s"),

@@ -35,8 +35,7 @@ def small(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Iterator[Book
     book.page("links", LINKS)
     book.page("glossary", GLOSSARY)
     book.chapter("code", cell("6 * 7"))
-    chapter = Chapter(root, "book/code")
-    as_if_it_ran(chapter, nbformat.v4.new_notebook(cells=[nbformat.from_dict(code) for code in chapter.code_cells]))
+    printed(root, "forty-two")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(shelf.ROOTS, str(root / "own"))
         assert build.html(root) == 0
@@ -53,6 +52,14 @@ def change(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def printed(root: Path, text: str) -> None:
+    """What the chapter `code` would be, had its second cell printed a text."""
+    chapter = Chapter(root, "book/code")
+    nb = nbformat.v4.new_notebook(cells=[nbformat.from_dict(code) for code in chapter.code_cells])
+    nb.cells[1].outputs = [nbformat.v4.new_output("stream", text=text)]
+    as_if_it_ran(chapter, nb)
 
 
 def texts(folder: Path) -> dict[str, bytes]:
@@ -109,14 +116,33 @@ def test_a_second_build_waits_for_the_first_and_says_so(
         assert (second.result(), said) == (0, "another build of this book runs: waiting for it\n")
 
 
-def test_a_book_is_run_and_built_by_one_at_a_time(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", [("book",), ("run", "--fast")], ids=" ".join)
+def test_a_book_is_run_and_built_by_one_at_a_time(
+    book: Book, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
     monkeypatch.setattr("torchbook_press.cli._run", lambda *_: 3)
     with ThreadPoolExecutor(1) as pool:
         with build.alone(book.root):
-            second = pool.submit(book.torchbook, "book")
+            second = pool.submit(book.torchbook, *command)
             time.sleep(0.5)
             assert not second.done()
-        assert second.result().exit_code == 3
+        done = second.result()
+        assert (done.exit_code, done.output) == (3, "another build of this book runs: waiting for it\n")
+
+
+@pytest.mark.parametrize("command", ["book", "run"])
+def test_where_no_book_is_nothing_is_left(tmp_path: Path, command: str) -> None:
+    done = Book(tmp_path).torchbook(command)
+    assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "run from the root of the book" in done.output
+
+
+@pytest.mark.parametrize("command", ["book", "run"])
+def test_a_folder_that_takes_no_lock_is_named(book: Book, command: str) -> None:
+    (book.root / "_build").write_text("a file")
+    done = book.torchbook(command)
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
+    assert done.output.startswith(f"error {book.root}/_build: nothing can be written there (File exists)")
 
 
 def test_a_full_disk_is_named_last(
@@ -132,6 +158,38 @@ def test_a_full_disk_is_named_last(
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.endswith("_build/.press: nothing can be written there (No space left on device): free some space there")
     assert (no_sphinx, texts(copy.root / "_build/html") == before) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("error", "complaint"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "nothing can be written there (No space left on device): free some space there",
+        ),
+        (
+            shutil.Error([("one", "other", "[Errno 28] No space left on device: 'other'")] * 2),
+            "the site cannot be copied: [Errno 28] No space left on device: 'other'",
+        ),
+    ],
+    ids=["at once", "file by file"],
+)
+def test_a_disk_that_fills_while_the_site_is_copied_is_named(
+    copy: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, complaint: str
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        target.mkdir()
+        raise error
+
+    monkeypatch.setattr(build, "_sphinx", lambda work: 0)
+    monkeypatch.setattr(shutil, "copytree", full)
+    FOLLOWED["prose"](copy.root)
+    before = texts(copy.root / "_build/html")
+    assert build.html(copy.root) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == f"{copy.root}/_build/.press: {complaint}"
+    assert texts(copy.root / "_build/html") == before
+    assert not build.Work(copy.root).stamp.exists()
 
 
 def touched(path: Path, action: Callable[[Path], object]) -> None:
@@ -202,6 +260,26 @@ def test_a_build_that_is_cut_off_is_begun_anew(copy: Book, monkeypatch: pytest.M
     assert texts(copy.root / "_build/html") == before
 
 
+def test_what_a_build_warned_of_is_named_again_when_it_was_cut_off(
+    copy: Book, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pages were read and kept by then, so that another build would not read them."""
+    edit(copy.root / "book/prose.md", "Old prose.", ":::{exercise} t01-nope\n:::")
+    sphinx, statuses = build._sphinx, []
+
+    def cut_off(work: build.Work) -> int:
+        statuses.append(sphinx(work))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "_sphinx", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            build.html(copy.root)
+    assert (statuses, "t01-nope" in capsys.readouterr().err) == ([1], True)
+    assert build.html(copy.root) == 1
+    assert "book/prose.md:3: ERROR: no exercise 't01-nope'" in capsys.readouterr().err
+
+
 def test_a_page_that_left_the_book_is_named_where_it_is_linked_to(
     copy: Book, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,6 +341,11 @@ STEPS: list[tuple[str, Callable[[Path], object], dict[str, str]]] = [
         {"prose": "New prose", "blocks": "very plain", "all": "4 of 5 stars", "links": "Moved down."},
     ),
     ("a term", lambda root: edit(root / "book/glossary.md", "no operation", "nothing"), {"links": "that nothing made"}),
+    (
+        "an output",
+        lambda root: touched(root / "executed/book/code.ipynb", lambda _: printed(root, "forty-one")),
+        {"code": "forty-one"},
+    ),
     (
         "a title",
         lambda root: edit(root / "book/prose.md", "# Prose", "# Another"),

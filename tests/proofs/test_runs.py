@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -21,11 +22,11 @@ from rich.console import Console
 from tests.press.conftest import Book, cell, small_book, write_exercises
 from torchbook import data
 from torchbook.practice import shelf
-from torchbook_press import key, reads
+from torchbook_press import files, key, reads
 from torchbook_press import run as press
 from torchbook_press.chapters import chapters
 from torchbook_press.key import changed, declared
-from torchbook_press.run import Options, Report, run_metadata
+from torchbook_press.run import Options, Report, RunError, run_metadata
 from torchbook_proofs.store import FOLDER, FRESH
 
 PARAMETERS = {"DEVICE": "cpu", "FAST": True, "SEED": 0}
@@ -125,10 +126,13 @@ def test_a_file_that_it_did_not_read_does_not(ran: Ran, file: str) -> None:
     assert ran.changed() == ()
 
 
-@pytest.mark.parametrize("name", [".notices.py.swp", "notices.py~", "#notices.py#"])
+@pytest.mark.parametrize("name", [".notices.py.swp", "notices.py~", "#notices.py#", ".idea/notices.py"])
 def test_what_an_editor_leaves_beside_does_not(ran: Ran, name: str) -> None:
+    before = reads.now(reads.ALL)
+    (reads.PACKAGE / name).parent.mkdir(exist_ok=True)
     (reads.PACKAGE / name).write_text("left")
     assert ran.changed() == ()
+    assert reads.now(reads.ALL) == before, "nor where all of the package counts"
 
 
 def test_a_file_that_is_gone_changes_the_key(ran: Ran) -> None:
@@ -410,6 +414,19 @@ def test_another_clone_takes_the_kept_run(clone: tuple[Book, Book]) -> None:
     assert run(there).reused == ["book/one"]
     assert there.executed("one").read_bytes() == here.executed("one").read_bytes()
     assert run(there).kept == ["book/one"]
+
+
+def test_a_full_disk_is_named_before_a_kept_run_is_taken(
+    clone: tuple[Book, Book], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    _, there = clone
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(press, "write", full)
+    with pytest.raises(RunError, match=r"executed/book: nothing can be written there \(No space left on device\)"):
+        run(there)
 
 
 def test_a_change_that_is_undone_takes_the_kept_run(clone: tuple[Book, Book]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -50,10 +50,11 @@ class Recordings:
         """The outputs of a cell that depends on the device: the CPU's, then those recorded, each below its mark."""
         lanes, notes = [], []
         for recording, cells in self.found:
-            if number in cells:
-                lanes.append(self._lane(recording, cells[number], number))
+            changed = self._changed(cells, number)
+            if changed:
+                notes.append(f"The recording on {_of(recording)} is stale: {changed} has changed since.")
             else:
-                notes.append(f"The recording on {_of(recording)} is stale: the code of this cell has changed since.")
+                lanes.append(self._lane(recording, cells[number]))
         gpu_only = GPU_ONLY in cell.metadata.get("tags", [])
         if gpu_only and not self.found:
             notes.append("This cell needs a GPU, and nothing was recorded on one yet.")
@@ -63,12 +64,16 @@ class Recordings:
         tabs = [output for lane in [*cpu_lanes, *lanes] for output in [_mark(lane.key, lane.title), *lane.outputs]]
         return [*([*tabs, _mark()] if lanes else cpu), *map(_note, notes)]
 
-    def _lane(self, recording: Recording, cell: NotebookNode, number: int) -> Lane:
+    def _changed(self, cells: Mapping[int, NotebookNode], number: int) -> str:
+        """Which code of a cell's recording is no longer as it was, in words; "" where all of it is."""
+        if number not in cells:
+            return "the code of this cell"
+        return "code above this cell" if above_changed(cells[number], self.sources, number) else ""
+
+    def _lane(self, recording: Recording, cell: NotebookNode) -> Lane:
         outputs = [static_output(output, self.page, lambda _: None) for output in cell.outputs]
         if not outputs:
             outputs.append(_note("It shows nothing there."))
-        if above_changed(cell, self.sources, number):
-            outputs.append(_note("Code above this cell has changed since it was recorded."))
         verb = "recorded" if recording.run["lane"] == "gpu" else "rehearsed on a CPU"
         return Lane(recording.lane, f"{recording.name} ({verb} {recording.run['date']})", outputs)
 
