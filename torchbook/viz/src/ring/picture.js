@@ -95,7 +95,9 @@ export function ring({ seek }) {
         }),
       );
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
-    place.big.textContent = `${Math.round((100 * Math.max(...sent)) / vectors[0].length)} %`;
+    const all = perLink(steps.flatMap((each) => each.messages), ranks);
+    const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
+    place.big.textContent = `${part === whole ? "" : `${part} of `}${whole} %`;
     place.small.textContent = "of its data sent";
     const rest = () => {
       fill(state);
