@@ -111,12 +111,12 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
   const start = (given) => put({ ...contract.start, ...reset, ...given });
   const ready = (name) => start(contract.settingOf(name));
   const marked = {};
-  /** The preset in whose state the figure opens stands among those that are seen, in place of the last of them. */
+  /** The preset in whose state the figure opens stands first among those that are seen. */
   const show = (chip, few, others) => {
     if (!chip || !others || !others.contains(chip)) return;
     const place = chip.nextSibling;
     others.insertBefore(few.lastChild, place);
-    few.append(chip);
+    few.prepend(chip);
     for (const one of [few, others]) one.reset();
   };
   const chips = (choose = ready, presets = contract.presets) => {

@@ -56,7 +56,7 @@ export function ring({ seek }) {
       const rays = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-ray" }));
       return { slices, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
     });
-    const [big, small] = [s("text", { x: mid, y: tall - 10, class: "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
+    const [big, small] = [s("text", { x: mid, y: tall - 10, class: width < 520 ? "ri-big ri-tight" : "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
     waiting = s("g");
     replace(svg, arcs, nodes.map((one) => one.disc), big, small, waiting, nodes.map((one) => one.hub));
     place = { point, ends, radius, big, small, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
