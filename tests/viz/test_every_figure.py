@@ -38,7 +38,7 @@ STATES = """(toolbar) => {
       .map((button) => button.textContent.trim()),
     fields: [...figure.querySelectorAll('.tbviz :is(button, input, select, textarea)')]
       .filter((control) => !control.closest('[hidden]'))
-      .map((control) => [name(control).trim(), value(control), String(control.disabled)]),
+      .map((control) => [name(control).trim(), value(control), String(control.disabled)]).sort(),
   }));
 }"""
 

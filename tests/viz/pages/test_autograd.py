@@ -38,7 +38,8 @@ def test_steps_run_the_forward_then_the_engines_order(show: Show) -> None:
     page = show(widget)
     nodes = widget.graphs[0]["nodes"]
     operations = [entry["name"] for entry in nodes if entry["kind"] != "leaf"]
-    order = [nodes[event["node"]]["name"] for event in widget.scenarios[0]["runs"][""]["passes"][0]["events"]]
+    reached = [nodes[event["node"]] for event in widget.scenarios[0]["runs"][""]["passes"][0]["events"]]
+    order = [entry["label" if entry["kind"] == "leaf" else "name"] for entry in reached]
     sentences = []
     for _ in range(len(operations) + len(order)):
         press(page, "Step forward")

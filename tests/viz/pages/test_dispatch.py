@@ -19,7 +19,7 @@ PRESETS = list(setup()["presets"])  # all of them are in the words that test_dis
 
 
 def test_presets_say_what_python_says(show: Show) -> None:
-    page = show(dispatch_route())
+    page = show(dispatch_route(preset="no-grad"))
     for name in PRESETS[::3]:
         widget = dispatch_route(preset=name)
         press(page, setup()["presets"][name]["label"])
@@ -86,8 +86,8 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
     every = lines(widget.recording, widget.op, widget.route, 1)
     rows = page.locator(".dr-line li")
     expect(rows).to_have_count(len(every))
-    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "fallthrough, skipped",
-             "excluded": "excluded by the thread", "absent": "not in this call"}  # fmt: skip
+    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "lets it through",
+             "excluded": "switched off", "absent": "not in this call"}  # fmt: skip
     for row, line in zip(rows.all(), every, strict=True):
         assert row.locator(".dr-name").inner_text() == line.slot
         assert row.locator(".dr-state").inner_text() == texts[line.state]
@@ -103,7 +103,7 @@ def test_a_key_of_the_route_is_chosen_and_another_says_why_not(show: Show) -> No
     every = lines(widget.recording, widget.op, widget.route, 0)
     (missed,) = [number for number, line in enumerate(every) if line.slot == "AutocastCPU"]
     page.locator(".dr-line li").nth(missed).click()
-    expect(page.locator(".dr-said")).to_contain_text("The call does not stop at AutocastCPU: excluded by the thread.")
+    expect(page.locator(".dr-said")).to_contain_text("The call does not stop at AutocastCPU: switched off.")
     expect(words(page)).to_have_text(widget.words)
     press(page, "One stop on")
     at = dispatch_route(preset="vmap", step=1)

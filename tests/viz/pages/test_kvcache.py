@@ -167,6 +167,7 @@ def test_long_prompts_stay_inside_a_phone(show: Show) -> None:
 
 
 def test_places_of_tokens_to_come_are_named_once(show: Show) -> None:
-    page = show(KVCacheExplorer(new_tokens=8))
-    texts = page.locator(".kv-svg text.quiet").all_text_contents()
-    assert texts == ["+1", "+7", "+1", "+7"]
+    for step, told in ((0, ["+7"]), (3, ["+3", "+7"])):
+        page = show(KVCacheExplorer(new_tokens=8, step=step))
+        texts = page.locator(".kv-svg text.quiet").all_text_contents()
+        assert texts == [*told, *told]

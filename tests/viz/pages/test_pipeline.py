@@ -51,14 +51,14 @@ def test_run_and_model_are_switched(show: Show) -> None:
     widget = timeline_of_a_run()
     page = show(widget)
     expect(words(page)).to_have_text(widget.words)
-    expect(page.locator(".pl-head")).to_have_text("15.0 ms a batch")
-    press(page, "model")
+    expect(page.locator(".pl-head")).to_have_text("15.0 ms a batch, set by loading")
+    press(page, "simulated model")
     expect(words(page)).to_have_text(timeline_of_a_run(source="model").words)
     press(page, "recorded run")
     expect(words(page)).to_have_text(widget.words)
     page.get_by_label("workers", exact=True).fill("4")
     expect(page.locator(".pl-head")).to_contain_text("Model: ")
-    expect(page.get_by_role("button", name="model", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="simulated model", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_batch_is_followed_by_slider_and_by_click(show: Show) -> None:

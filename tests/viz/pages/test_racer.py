@@ -179,7 +179,7 @@ def test_momentum_is_nudged_towards_one(show: Show) -> None:
 def test_all_rates_move_together(show: Show) -> None:
     page = show(OptimizerRacer("ravine", ("sgd", "adam"), adam={"lr": 0.05}))
     before = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
-    slide = page.get_by_role("slider", name="rates", exact=True)
+    slide = page.get_by_role("slider", name="learning rates", exact=True)
     slide.fill("-0.3")
     after = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
     assert after["SGD"] / before["SGD"] == pytest.approx(after["Adam"] / before["Adam"], rel=0.02)
@@ -212,7 +212,7 @@ def test_ways_bend_from_preset_to_preset(show: Show, motion: bool) -> None:
     page.evaluate("""() => { window.ways = new Set();
         const see = () => ways.add(document.querySelector('.rx-map .rx-path.rx-sgd')?.getAttribute('d'));
         new MutationObserver(see).observe(document.querySelector('.rx-map svg'), {childList: true, subtree: true}) }""")
-    press(page, "rate near limit")
+    press(page, "SGD bounces")
     expect(words(page)).to_have_text(OptimizerRacer(preset="bounce").words)
     page.wait_for_timeout(600)
     assert (page.evaluate("ways.size") > 3) is motion
@@ -378,7 +378,7 @@ def test_copied_code_walks_the_path_that_is_shown(show: Show) -> None:
 def test_every_action_by_keyboard_alone(show: Show) -> None:
     page = show(OptimizerRacer("bowl", ("sgd", "adam")), permissions=["clipboard-read"])
     keys = page.keyboard
-    tab_to(page, "rate near limit")
+    tab_to(page, "SGD bounces")
     keys.press("Enter")
     expect(words(page)).to_contain_text("SGD (lr 0.039)")
     tab_to(page, "surface")

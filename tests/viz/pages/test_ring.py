@@ -64,7 +64,7 @@ def test_slices_fill_as_sums_come_in(show: Show) -> None:
     scales = slices.evaluate_all("(all) => all.map((one) => Number(/scale\\((.*)\\)/.exec(one.style.transform)[1]))")
     assert scales == [pytest.approx((count / 3) ** 0.5, abs=1e-3) for count in held]
     expect(page.locator(".ri-slice.all")).to_have_count(held.count(3))
-    expect(page.locator(".ri-big")).to_have_text("67 %")
+    expect(page.locator(".ri-big")).to_have_text("67 of 133 %")
     page.get_by_label("step", exact=True).press("End")
     expect(page.locator(".ri-slice.all")).to_have_count(9)
     expect(page.locator(".ri-parcel")).to_have_count(0)
@@ -161,8 +161,8 @@ def test_copied_code_is_a_ring(show: Show) -> None:
 
 def test_goal_and_slices_are_explained(show: Show) -> None:
     page = show(RingAllReduce(step=2))
-    expect(page.locator(".ri-goal")).to_contain_text("All ranks end with the sum; a slice, 1/4 of it")
-    expect(page.locator(".ri-big")).to_have_text("50 %")
+    expect(page.locator(".ri-goal")).to_contain_text("A slice, 1/4 of the sum")
+    expect(page.locator(".ri-big")).to_have_text("50 of 150 %")
     press(page, "Next phase")
     press(page, "Next phase")
     expect(page.locator(".ri-big")).to_have_text("150 %")

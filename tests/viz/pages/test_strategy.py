@@ -133,7 +133,7 @@ MEMORY = """(words) => {
 @pytest.mark.parametrize("width", [390, 800])
 def test_strip_and_limit_bear_their_names(show: Show, width: int) -> None:
     page = show(StrategyTool(), width=width)
-    expect(page.locator(".st-caption")).to_have_text("each GPU’s part of the model")
+    expect(page.locator(".st-caption")).to_have_text("a box: the whole model")
     expect(page.locator(".st-named")).to_have_text("limit 72 GB")
     name, line = (page.locator(one).first.bounding_box() for one in (".st-named", ".st-limit"))
     assert name

@@ -114,7 +114,7 @@ def test_everything_by_keyboard(show: Show, shown: TraceExplorer) -> None:
     expect(words(page)).to_contain_text("Its backward: TBackward0")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    expect(chart(page).locator(".tr-name").first).to_have_text("aten::linear")
+    expect(chart(page).locator(".tr-name").first).to_have_text("linear")
     label = chart(page).get_attribute("aria-label")
     page.keyboard.press("+")
     page.wait_for_function("(old) => document.querySelector('.tr-chart').getAttribute('aria-label') !== old", arg=label)

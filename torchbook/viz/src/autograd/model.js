@@ -192,7 +192,7 @@ export function told(line, data, n) {
   const sum = (index) => gradient(brief(data.tensors[index]));
   if (graph.nodes[step.node].kind === "leaf") {
     const adds = event.before === null ? ["is set to"] : say`was ${kept(brief(data.tensors[event.before]))} and becomes`;
-    return say`AccumulateGrad receives ${sum(event.out[0])}; ${name}.grad ${adds} ${kept(brief(data.tensors[event.after]))}.`;
+    return say`${name} receives ${sum(event.out[0])}; .grad ${adds} ${kept(brief(data.tensors[event.after]))}.`;
   }
   const arrived = joined(event.out.map(sum), " and ");
   if (!event.in) return say`${name} receives ${arrived} and stops.`;

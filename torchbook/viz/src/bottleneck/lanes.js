@@ -7,6 +7,7 @@ const [LEFT, RIGHT, ROW, HIGH] = [52, 24, 46, 34];
 const LANES = ["loader", "copy", "step"];
 const SHORT = { loader_ms: "loader alone", copy_ms: "copy", step_ms: "step alone", full_ms: "full run, a batch" };
 const LIMITS = { loader: "loader", transfer: "copy", compute: "step", launch: "step" };
+const SLACK = 0.1; // of a batch's time: so far two times count as the same
 const SLICES = 7; // of a step in which the GPU is not always busy
 
 /** A length as it is dragged: two digits. */
@@ -90,14 +91,14 @@ export function lanes(put) {
     drawBoxes(
       all.blocks.filter(({ lane }) => lane !== "copy" || setting.copy_ms !== null).flatMap(({ lane, batch, start, end, busy }) => {
         const one = (key, from, to, cls) => ({ key, attrs: span(from, to, { y: y(lane), height: HIGH, class: cls }) });
-        const whole = one(`${lane}${batch}`, start, end, busy < 0.95 ? "bn-idle" : `bn-${lane}`);
+        const whole = one(`${lane}${batch}`, start, end - start > full && end - start <= (1 + SLACK) * full ? start + full : end, busy < 0.95 ? "bn-idle" : `bn-${lane}`);
         const each = (end - start) / SLICES;
         return busy < 0.95 ? [whole, ...Array.from({ length: SLICES }, (_, k) => one(`${lane}${batch}.${k}`, start + k * each, start + (k + busy) * each, `bn-${lane}`))] : [whole];
       }),
     );
     drawMarks([
       ...all.waits.map(({ start, end }, k) => ({ key: `w${k}`, attrs: span(start, end, { y: y("step") + 3, height: HIGH - 6, class: "bn-wait", fill: `url(#${wait})` }) })),
-      ...all.clashes.map(({ lane, start, end }, k) => ({ key: `c${k}`, attrs: span(start, end, { y: y(lane), height: HIGH, class: "bn-clash", fill: `url(#${clash})` }) })),
+      ...all.clashes.filter(({ start, end }) => end - start > SLACK * full).map(({ lane, start, end }, k) => ({ key: `c${k}`, attrs: span(start, end, { y: y(lane), height: HIGH, class: "bn-clash", fill: `url(#${clash})` }) })),
       ...all.gaps.map(({ start, end }, k) => ({ key: `g${k}`, attrs: span(start, end, { y: y("loader") - 2, height: 3 * ROW - 8, class: "bn-gap" }) })),
     ]);
     const ends = [1, 2].map((k) => x(k * full));
@@ -105,7 +106,7 @@ export function lanes(put) {
     const sizes = { loader, copy, step };
     const wide = (text, size) => size * scale > 7 * text.length + 34;
     const sized = all.blocks.filter(({ lane, batch }) => batch === 0 && (lane !== "copy" || setting.copy_ms !== null)).map(({ lane, start, end }) => {
-      const text = ms(end - start);
+      const text = `${ms(end - start)}${lane === "loader" ? " alone" : ""}`;
       const inside = wide(text, sizes[lane]);
       return { key: `${lane}t`, text, x: inside ? x((start + end) / 2) - 6 : x(end) + 12, y: y(lane) + HIGH / 2 + 4, anchor: inside ? "middle" : "start", cls: "bn-size" };
     });
@@ -114,7 +115,7 @@ export function lanes(put) {
       ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + 4, anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
       { key: "full", text: `${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
       ...sized,
-      ...(setting.copy_ms === null ? [{ key: "none", text: "not measured", x: x(loader) + 26, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
+      ...(setting.copy_ms === null ? [{ key: "none", text: "not measured: drag", x: x(loader) + 26, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
       ...all.gaps.map(({ start, end }, k) => ({ key: `?${k}`, text: "?", x: x((start + end) / 2), y: y("copy") + HIGH / 2 + 5, cls: "bn-what" })),
     ]);
     const at = { full_ms: [full, ROW / 2], loader_ms: [loader, y("loader") + HIGH / 2], copy_ms: [loader + copy, y("copy") + HIGH / 2], step_ms: [loader + copy + step, y("step") + HIGH / 2] };

@@ -57,13 +57,17 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
     words,
     drawer,
   );
+  let opening = null; // the two toolbars of presets, until the first state was marked
   const lay = ({ presets = [], ...parts }) => {
     const more = presets.slice(SHOWN);
+    const few = presets.length > 0 && toolbar("Presets", presets.slice(0, SHOWN));
+    const others = more.length > 0 && toolbar("More presets", more);
+    opening = [few, others];
     const laid = [
       [stage, [parts.stage]],
-      [bar, [presets.length > 0 && toolbar("Presets", presets.slice(0, SHOWN)), parts.bar]],
+      [bar, [few, parts.bar]],
       [readout, [parts.readout]],
-      [rest, [more.length > 0 && h("div", {}, h("p", { class: "tbviz-title" }, "Start from"), toolbar("More presets", more)), parts.drawer]],
+      [rest, [others && h("div", {}, h("p", { class: "tbviz-title" }, "Start from"), others), parts.drawer]],
     ];
     for (const [place, nodes] of laid) {
       replace(place, nodes.flat());
@@ -107,6 +111,14 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
   const start = (given) => put({ ...contract.start, ...reset, ...given });
   const ready = (name) => start(contract.settingOf(name));
   const marked = {};
+  /** The preset in whose state the figure opens stands first among those that are seen. */
+  const show = (chip, few, others) => {
+    if (!chip || !others || !others.contains(chip)) return;
+    const place = chip.nextSibling;
+    others.insertBefore(few.lastChild, place);
+    few.prepend(chip);
+    for (const one of [few, others]) one.reset();
+  };
   const chips = (choose = ready, presets = contract.presets) => {
     for (const [name, { label }] of Object.entries(presets)) marked[name] = button(label, () => choose(name));
     return Object.values(marked);
@@ -114,6 +126,8 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
   const mark = (names = []) => {
     const all = [names].flat();
     for (const [name, chip] of Object.entries(marked)) chip.setAttribute("aria-pressed", String(all.includes(name)));
+    if (opening) show(marked[all[0]], ...opening);
+    opening = null;
     return all.map((name) => contract.presets[name].note).join(" ");
   };
   /** What a link holds: the name of a preset, which `choose` takes, or a state, which `start` takes if it `accepts` it. */

@@ -5,8 +5,8 @@ import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, NAMES, presetOf, P
 import { CSS } from "./style.js";
 import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.js";
 
-const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough, skipped", excluded: "excluded by the thread", absent: "not in this call" };
-const FROM = { arguments: "from the arguments", thread: "from the thread", both: "from the arguments and the thread" };
+const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "lets it through", excluded: "switched off", absent: "not in this call" };
+const FROM = { arguments: "from the tensors", thread: "from the thread", both: "from the tensors and the thread" };
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
@@ -83,7 +83,7 @@ function render({ model, el }) {
       if (here) el.setAttribute("aria-current", "step");
       else el.removeAttribute("aria-current");
       el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
-      dot.textContent = here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : MARK[row.is];
+      dot.textContent = here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
       is.textContent = IS[row.is];
       what.textContent = [FROM[row.from], kernel].filter(Boolean).join("; ");

@@ -115,7 +115,7 @@ function render({ model, el }) {
     ways.draw({ tokens, prompt, steps: now.new_tokens, at: step, width: width(), costs: { shares: flops.map((x) => x / all), told: flops.map((x) => prefixed(x, "FLOP")) } });
     replace(
       head,
-      step ? `Decode: only “${tokens[prompt + step - 1].trim()}” is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
+      step ? `Only “${tokens[prompt + step - 1].trim()}” is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
       step ? ["Without a cache, ", h("b", {}, significant(flops[0] / flops[1])), " times the work so far."] : null,
     );
     const say = (name, field, show) => {

@@ -20,7 +20,7 @@ function cell(kind, x, y, wide, high) {
   return [box, s("path", { d: `M${u - a} ${v}l${0.7 * a} ${0.8 * a}l${1.3 * a} ${-1.6 * a}`, class: "kv-tick" })];
 }
 
-const LEGEND = { lost: "computed, lost", kept: "computed, kept", read: "read" };
+const LEGEND = { lost: "computed, lost", kept: "keys, values kept", read: "read" };
 const legend = () => h("div", { class: "kv-key" }, Object.entries(LEGEND).map(([kind, text]) => h("span", {}, s("svg", { width: 15, height: 15, "aria-hidden": "true" }, cell(kind, 0, 0, 15, 15)), text)));
 
 /**
@@ -58,7 +58,7 @@ export function triangles({ pick }) {
     drawn = [at, `${columns} ${steps} ${width}`];
     rows = { tops: [...new Set(places.map(({ y }) => y))], high, steps };
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${total}`, width, height: total })) svg.setAttribute(name, value);
-    const said = (text, i) => i <= prompt || i === columns - 1 || !/^\+\d+$/.test(text); // of the places of tokens to come the first and the last
+    const said = (text, i) => i < prompt || i === prompt + at - 1 || i === columns - 1 || !/^\+\d+$/.test(text); // of the places of new tokens that of this step and the last
     const name = (text, i, { x, y }) => {
       const short = [...text.trim()].slice(0, 8).join("") || "␣";
       const [u, v] = [x + (i + 0.5) * wide, y - 6];

@@ -55,7 +55,7 @@ function render({ model, el }) {
     get: () => (model.get("source") === "recorded" ? "recorded" : (CONTRACT.presetOf(setting()) ?? setting())),
   });
   const chips = ui.chips(choose);
-  const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "model", false, () => ui.set({ source: name }))) : [];
+  const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "simulated model", false, () => ui.set({ source: name }))) : [];
   const inputs = Object.fromEntries(NAMES.map((name) => [name, control(name, model, put)]));
   const transfer = select({ label: "copy", options: Object.entries(TRANSFERS).map(([value, { label }]) => ({ value, label })), value: "wait", onchange: (value) => put({ transfer: value }) });
   const skip = toggle("Without start-up", false, (on) => ui.set({ skip: on }));
@@ -81,7 +81,7 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "" : "Model: ", h("b", {}, `${time(all.period)} a batch`), recorded ? "" : all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "" : "Model: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
     brief.textContent = briefOf(rows, selected);
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });

@@ -74,7 +74,7 @@ export function lanes({ pick }) {
   function draw({ rows, selected, skip, width }) {
     const workers = [...new Set(rows.map((row) => row.worker))].sort((a, b) => a - b);
     const own = workers[0] === MAIN;
-    const names = [...workers.map((k) => (k === MAIN ? "main loads" : `worker ${k}`)), ...(own ? [] : ["main waits"]), "copy", "step"];
+    const names = [...workers.map((k) => (k === MAIN ? "main loads" : `worker ${k}`)), ...(own ? [] : ["main waits"]), ...(rows.some((row) => row.copy_end > row.copy_start) ? ["copy"] : []), "step"];
     const at = { copy: names.length - 2, step: names.length - 1, wait: workers.length };
     const end = rows.at(-1).step_end;
     const zero = skip ? Math.max(0, rows[0].got - 0.02 * (end - rows[0].got)) : 0;

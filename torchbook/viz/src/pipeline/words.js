@@ -77,6 +77,9 @@ export function briefOf(rows, i) {
   return `Batch ${i}: the step ${data + copied > 1e-6 * one.step_end ? `waited ${time(data + copied)}` : "went straight on"}.`;
 }
 
+/** What set the pace of a run: without workers all that is done, else what was busy for the longest. */
+const busiest = (all, workers) => (workers ? [["load", all.workers], ["copy", all.copy], ["step", all.compute]].reduce((most, one) => (one[1] > most[1] ? one : most))[0] : "all three");
+
 /** Rows of the result: what the model or the run says, with the rule. */
 export function rowsOf(setting, run) {
   const state = steady(setting);
@@ -86,7 +89,7 @@ export function rowsOf(setting, run) {
     period: run ? all.period : state.period,
     formula: formula(setting),
     bound: state.bound,
-    limit: state.limit,
+    limit: run ? busiest(all, run.workers) : state.limit,
     terms: Object.entries(of).map(([name, value]) => ({ name: { load: setting.workers > 1 ? `loading ÷ ${setting.workers}` : "loading", "copy and step": "copy + step", "all three": "loading + copy + step" }[name] ?? name, value, most: name === state.limit })),
     busy: [
       [setting.workers ? "workers" : "loading", run ? all.workers : state.workers],

@@ -56,7 +56,7 @@ export function ring({ seek }) {
       const rays = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-ray" }));
       return { slices, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
     });
-    const [big, small] = [s("text", { x: mid, y: tall - 10, class: "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
+    const [big, small] = [s("text", { x: mid, y: tall - 10, class: width < 520 ? "ri-big ri-tight" : "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
     waiting = s("g");
     replace(svg, arcs, nodes.map((one) => one.disc), big, small, waiting, nodes.map((one) => one.hub));
     place = { point, ends, radius, big, small, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
@@ -95,7 +95,9 @@ export function ring({ seek }) {
         }),
       );
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
-    place.big.textContent = `${Math.round((100 * Math.max(...sent)) / vectors[0].length)} %`;
+    const all = perLink(steps.flatMap((each) => each.messages), ranks);
+    const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
+    place.big.textContent = `${part === whole ? "" : `${part} of `}${whole} %`;
     place.small.textContent = "of its data sent";
     const rest = () => {
       fill(state);

@@ -127,6 +127,12 @@ export function settingOf(preset) {
 const same = (a, b) => Object.keys(a).every((name) => (typeof a[name] === "object" ? same(a[name], b[name]) : a[name] === b[name]));
 export const presetOf = (setting) => Object.keys(PRESETS).find((name) => same(settingOf(name), setting));
 
+/** What the operation is called, in short: the preset of its sizes, whatever the dtype, or its kind. */
+export function shortOf({ op, sizes, fused }) {
+  const known = Object.keys(PRESETS).find((name) => same({ ...settingOf(name), dtype: "" }, { op, sizes, dtype: "", fused }));
+  return known ? PRESETS[known].label : OPS[op].label.split(",")[0];
+}
+
 const SLIDES = { matmul: "m", decode: "batch", pointwise: "ops", attention: "queries", conv2d: "channels_out" };
 
 /** The size that moves the op to another intensity; undefined where none does. */

@@ -2,7 +2,7 @@
 
 import { animate, h, pressed, replace, s } from "../core/index.js";
 import { duration, plain, prefixed } from "../core/units.js";
-import { attainable, costOf, DEVICES, devicesOf, OPS, results, slideOf, span } from "./model.js";
+import { attainable, costOf, DEVICES, devicesOf, OPS, results, shortOf, slideOf, span } from "./model.js";
 import { tick } from "./words.js";
 
 export const DASH = { a100: "9 4", h100: null, h200: "2 3", machine: "12 3 2 3" };
@@ -83,7 +83,7 @@ export function plot(on) {
     const spots = of.flops ? roofs.map(([name, one]) => ({ name, one, el: s("circle", { r: name === setting.device ? 7 : 4, class: name === setting.device ? "rl-dot rl-now" : "rl-dot" }) })) : [];
     if (of.flops) taken.push(...roofs.map(([, one]) => ({ x: x(of.intensity) - 8, y: y(one.attainable) - 8, width: 16, height: 16 })));
     const written = (box, label, cls) => text(box.x + 4, box.y + 15, label, { class: cls });
-    const hereLabel = focus && of.flops ? `${every[setting.device].label}: ${duration(focus.time)}` : "";
+    const hereLabel = focus && of.flops ? `${shortOf(setting)}: ${duration(focus.time)}` : "";
     const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken);
     const otherAt = shown && [x(other.intensity), y(attainable(other.intensity, focus.peak, focus.bandwidth))];
     if (shown) taken.push({ x: otherAt[0] - 6, y: otherAt[1] - 6, width: 12, height: 12 });
@@ -97,7 +97,8 @@ export function plot(on) {
       ticks(low, top).map((n) => [s("line", { x1: left, x2: width - right, y1: y(10 ** n), y2: y(10 ** n), class: "sc-grid" }), n % 3 === 0 && text(left - 6, y(10 ** n) + 4, tick(n), { "text-anchor": "end" })]),
       ticks(from, to).map((n, i) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), i % 2 === 0 && text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
       text(2, 12, "FLOP/s", { class: "sc-axis" }),
-      text((left + width - right) / 2, high - 4, "FLOP per byte", { "text-anchor": "middle", class: "sc-axis" }),
+      text((left + width - right) / 2, high - 4, "FLOP/byte", { "text-anchor": "middle", class: "sc-axis" }),
+      points.length > 0 && s("text", { x: width - right, y: 12, "text-anchor": "end" }, s("tspan", { class: "rl-cross" }, "+"), " measured where this page ran"),
       stem,
       roofs.map(line),
       way,

@@ -8,6 +8,7 @@ export const CSS = `
 .rl-now{fill:var(--tb-warm);stroke:var(--tb-fg);stroke-width:1.8}
 .rl-other{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:2}
 .rl-way{stroke:var(--tb-warm);stroke-width:1.6;fill:none}
+.rl-plot .rl-cross{fill:var(--tb-violet);font-weight:700}
 .rl-point{stroke:var(--tb-violet);stroke-width:2.4;fill:none}
 .sc-svg .rl-halo{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
 .rl-labels text{transition:none}
@@ -16,9 +17,11 @@ export const CSS = `
 .rl-grip{position:absolute;left:0;top:0;width:44px;height:44px;border-radius:50%;cursor:grab;touch-action:none}
 .rl-grip:not(.fixed):is(:hover,:focus-visible){box-shadow:inset 0 0 0 3px var(--tb-warm)}
 .rl-grip.fixed{pointer-events:none}
-.rl-key{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.35rem;margin-top:.4rem}
-@container (max-width:520px){.rl-key{grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}
-.tbviz .rl-pick{font-size:max(12px,.86em);font-weight:400;padding:.2rem .3rem;display:inline-flex;align-items:center;justify-content:center;gap:.4rem;white-space:nowrap}
+.rl-key{display:flex;flex-wrap:wrap;gap:.35rem;margin-top:.4rem}
+.rl-pick{flex:1 1 auto}
+@container (max-width:520px){.rl-key{display:grid;grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}
+.tbviz .rl-pick{font-size:max(12px,.86em);font-weight:400;padding:.2rem .25rem;display:inline-flex;align-items:center;justify-content:center;gap:.4rem;white-space:nowrap}
+.rl-pick>svg{flex:none}
 .rl-dose{color:var(--tb-warm)}
 .rl-told{min-height:1.5em}
 @container (max-width:520px){.rl-told{min-height:2.9em}}

@@ -57,7 +57,7 @@ export function cluster() {
     );
     boxes(items);
     set(caption, { x: LEFT, y: height - 5 });
-    caption.textContent = "each GPU’s part of the model";
+    caption.textContent = "a box: the whole model";
     lines(shown.map((at, k) => ({ text: `node ${at + 1}`, y: 1 + k * (high + GAP) + high / 2 + 4 })));
     const drawn = items.length < nodes * node ? `${items.length} of ${nodes * node} GPUs` : `${items.length} GPU${items.length === 1 ? "" : "s"}`;
     svg.setAttribute("aria-label", `${drawn}, and what each keeps of the model: ${describeLayout(layout)}.`);

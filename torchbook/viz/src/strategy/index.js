@@ -3,7 +3,8 @@
 import { numberField, table } from "../core/form.js";
 import { button, copyButton, h, replace, select, shell } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
-import { amount, duration, significant } from "../core/units.js";
+import { parameters } from "../memory/model.js";
+import { amount, count, duration, significant } from "../core/units.js";
 import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
 import { cluster } from "./grid.js";
 import { CSS } from "./style.js";
@@ -110,7 +111,7 @@ function render({ model, el }) {
   const lines = Object.fromEntries(Object.keys(STRATEGIES).map((name) => [name, line(name, () => ui.set({ show: name }))]));
   const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" }, Object.values(lines).map((one) => one.press));
   const limit = h("span", { class: "st-named", style: { left: `${100 / OFF}%` } });
-  const heads = h("div", { class: "st-line st-heads" }, h("span"), h("span", { class: "st-over-bars" }, "memory", h("span", { class: "st-roomy" }, " of a GPU"), limit), h("span", { class: "st-speed" }, "tokens/s"));
+  const heads = h("div", { class: "st-line st-heads" }, h("span"), h("span", { class: "st-over-bars" }, h("span", { class: "st-roomy" }, "a GPU’s "), "memory", limit), h("span", { class: "st-speed" }, "tokens/s"));
   const grid = cluster();
 
   function walk(plan) {
@@ -129,16 +130,18 @@ function render({ model, el }) {
   }
 
   /** One sentence on the candidate that is shown. */
-  function tell(plan, one, odd) {
+  function tell(now, plan, one, odd) {
+    const what = MODELS[modelOf(now)]?.label.split(", ").at(-1) ?? `${count(Math.round(parameters(now).total))} parameters`;
+    const world = now.gpus_per_node * now.nodes;
     const chosen = plan.candidates[plan.strategy];
     const fast = one === chosen && plan.fastest !== plan.strategy && plan.candidates[plan.fastest];
     replace(
       end,
       one === chosen && "→ ",
       h("b", {}, SHORT[one.name]),
-      `: ${describeLayout(one.layout)}. Each GPU needs `,
+      `: ${what} on ${world} GPU${world === 1 ? "" : "s"}, ${describeLayout(one.layout)}, `,
       h("b", { class: one.fits ? "st-good" : "st-bad" }, amount(one.memory.total)),
-      one.fits ? "." : ", too much.",
+      one.fits ? " each." : " each, too much.",
       fast && ` Faster, by these estimates: ${SHORT[fast.name]}.`,
       odd ? ` ${odd}` : !chosen && " Nothing here fits.",
     );
@@ -177,7 +180,7 @@ function render({ model, el }) {
     const shown = plan.candidates[show] ? show : plan.candidates[plan.strategy] ? plan.strategy : Object.keys(plan.candidates).at(-1);
     const one = plan.candidates[shown];
     walk(plan);
-    tell(plan, one, odd);
+    tell(now, plan, one, odd);
     for (const [name, row] of Object.entries(lines)) row.draw(plan, plan.candidates[name], name === shown, ROOM * now.memory_gb * 1e9);
     limit.textContent = `limit ${Number((ROOM * now.memory_gb).toPrecision(3))} GB`;
     grid.draw(now, one, Math.max(240, Math.floor(spot.clientWidth) || 560));
@@ -193,7 +196,7 @@ function render({ model, el }) {
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());
   const swatch = (cls, label) => h("span", {}, h("i", { class: cls }), label);
-  replace(spot, grid.node, h("div", {}, heads, picture), h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered"), swatch("st-saved", "activations")));
+  replace(spot, grid.node, h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered briefly"), swatch("st-saved", "activations")), h("div", {}, heads, picture));
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
   ui.lay({
     stage: spot,

@@ -83,7 +83,7 @@ function render({ model, el }) {
     const beyond = (rows, columns, row, column) => (i, j) => row + i >= rows || column + j >= columns;
     const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
     const seen = traffic(now, step);
-    replace(head, `Program ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. Read in all: `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), `; without tiles ${amount(seen.untiled)}.`);
+    replace(head, `Tile ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. Whole product: `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), ` read; without tiles ${amount(seen.untiled)}.`);
     const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
     replace(told, h("div", { class: "ti-product" }, tables));
     replace(

@@ -137,7 +137,7 @@ function render({ model, el }) {
     if (selected.offsetTop < run.scrollTop || selected.offsetTop + selected.offsetHeight > run.scrollTop + run.clientHeight) run.scrollTop = selected.offsetTop - run.clientHeight / 2;
   }
 
-  function drawPiece({ parts, last, next }, pieces, piece, at) {
+  function drawPiece({ parts, last, next, done }, pieces, piece, at) {
     const ids = parts[piece];
     const best = lowest(ids, known);
     const special = pieces[piece].special !== null;
@@ -156,7 +156,7 @@ function render({ model, el }) {
             : null,
       `Chosen: “${name(ids[at])}”, id `,
       h("b", {}, ids[at]),
-      next ? "." : "; no pair is a merge any more.",
+      next ? "." : `; ${counted(done, "join")}, no learned pair left.`,
     );
     const one = ids[at];
     const bytes = known.tokens[one];

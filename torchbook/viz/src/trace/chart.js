@@ -149,7 +149,7 @@ export function chart(data, on) {
       }
       boxes.push(s("rect", { ...box, rx: box.width > 6 ? 2.5 : 0, fill: `url(#${ids[one.phase]})`, class: `tr-ev tr-p${one.phase}${chosen ? "" : " tr-dim"}${hit && chosen ? " tr-hit" : ""}` }));
       const seen = { from: Math.max(box.x, 0), to: Math.min(box.x + box.width, width) };
-      const text = fitting(titleOf(one), Math.floor((seen.to - seen.from - 9) / 6.9), CUT);
+      const text = fitting(titleOf(one).replace(/^aten::|\*$/g, ""), Math.floor((seen.to - seen.from - 9) / 6.9), CUT);
       if (text) labels.push(s("text", { x: (seen.from + 5).toFixed(1), y: box.y + ROW / 2 + 3, class: `tr-name${chosen ? "" : " tr-dim"}` }, text));
     }
     thin.forEach(flush);
