@@ -76,7 +76,9 @@ function session(ui, model) {
     },
     atStart: () => !ops().length && !model.get("attempt"),
     preset() {
-      const now = [program.shape, program.ops, program.attempt ?? null, program.dtype];
+      // Of what is set, not of what was drawn last: the address asks between the two.
+      const set = read();
+      const now = [set.shape, set.ops, set.attempt ?? null, set.dtype];
       const is = ({ shape, ops: all, attempt = null }) => same([shape, all, attempt, "float32"], now);
       return Object.keys(SETUP.presets).find((name) => is(SETUP.presets[name].set));
     },
