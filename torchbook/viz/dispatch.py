@@ -396,7 +396,7 @@ def lines(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: in
 
 
 def taken(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: int) -> list[Line]:
-    """The keys that are taken off before a stop that is the first of its call: by the thread, then those let through."""
+    """The keys that are taken off before the first stop of a call: by the thread, then those that let it through."""
     if step and stops[step - 1].call == stops[step].call:
         return []
     rows = lines(recording, op, stops, step)

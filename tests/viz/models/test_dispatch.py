@@ -339,7 +339,8 @@ def test_every_key_of_a_route_has_a_purpose(recording: dict[str, Any], examples:
 
 
 @pytest.mark.parametrize(("state", "right"), [
-    ({}, True), ({"way": 2}, True), ({"way": -2}, False), ({"way": 0.5}, False), ({"op": "aten::mm", "autocast": "on", "step": 2}, True), ({"op": "aten::none"}, False),
+    ({}, True), ({"way": 2}, True), ({"way": -2}, False), ({"way": 0.5}, False),
+    ({"op": "aten::mm", "autocast": "on", "step": 2}, True), ({"op": "aten::none"}, False),
     ({"args": "tpu"}, False), ({"step": -1}, False), ({"step": 1.5}, False),
     ({"op": "aten::result_type.Tensor"}, False), ({"other": 1}, False), ([], False), (None, False),
 ])  # fmt: skip

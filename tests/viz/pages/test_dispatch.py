@@ -51,7 +51,12 @@ def test_keys_are_taken_off_one_after_the_other(show: Show) -> None:
     page = show(dispatch_route(way=0))
     off = page.locator(".dr-line :is(.dr-excluded, .dr-through) .dr-name")
     expect(page.locator(".dr-from code")).to_have_text("torch.ops.aten.add.Tensor(self, other)")
-    for gone in ([], ["AutocastCPU"], ["AutocastCPU", "ADInplaceOrView"], ["AutocastCPU", "ADInplaceOrView", "BackendSelect"]):
+    for gone in (
+        [],
+        ["AutocastCPU"],
+        ["AutocastCPU", "ADInplaceOrView"],
+        ["AutocastCPU", "ADInplaceOrView", "BackendSelect"],
+    ):
         expect(off).to_have_text(gone)
         press(page, "One step on")
     expect(page.locator(".dr-chosen .dr-name")).to_have_text("AutogradCPU")
