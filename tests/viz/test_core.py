@@ -57,6 +57,7 @@ def _in_one(folder: Path) -> str:
         "motion",
         "field",
         "pointer",
+        "relations",
         "controls",
         "player",
         "copy",
@@ -304,6 +305,66 @@ def test_animation_respects_the_wish_for_less_motion(trial: Try, motion: Any) ->
     assert steps[-1] == 1
     assert steps == sorted(steps)
     assert (len(steps) == 1) == (motion == "reduce")
+
+
+RELATED = """
+const box = (name, related, place) =>
+  s("rect", {"data-part": name, "data-with": related, x: 40 * place, width: 30, height: 30});
+const svg = s("svg", {width: 200, height: 30});
+const paint = () => replace(svg, box("q1", "k1 k2", 0), box("k1", "", 1), box("k2", "", 2), box("k3", "", 3));
+window.heard = [];
+const lit = () => [...svg.querySelectorAll(".tbviz-lit")].map((one) => one.dataset.part).join(" ");
+Object.assign(window, {svg, paint, lit});
+paint();
+el.append(svg);
+"""
+WALK = "{walk: {label: 'Parts', all: () => ['k1', 'k3'], tell: (name) => `is ${name}`}}"
+
+
+@pytest.mark.parametrize(("place", "lit"), [(0, "q1 k1 k2"), (1, "q1 k1"), (2, "q1 k2"), (3, "k3"), (4, "")])
+def test_pointing_at_a_part_lights_what_belongs_to_it(trial: Try, place: int, lit: str) -> None:
+    page = trial(f"{RELATED} relations(svg)")
+    page.locator("svg").hover(position={"x": 40 * place + 15, "y": 15})
+    assert page.evaluate("lit()") == lit
+
+
+def test_what_is_drawn_anew_is_lit_too(trial: Try) -> None:
+    page = trial(f"{RELATED} relations(svg)")
+    page.locator("svg").hover(position={"x": 15, "y": 15})
+    page.evaluate("paint()")
+    assert page.evaluate("lit()") == "q1 k1 k2"
+
+
+def test_nothing_is_lit_once_the_pointer_has_left(trial: Try) -> None:
+    page = trial(f"{RELATED} relations(svg, {{onlight: (name) => heard.push(name)}})")
+    page.locator("svg").hover(position={"x": 15, "y": 15})
+    page.mouse.move(500, 500)
+    assert page.evaluate("[lit(), heard]") == ["", ["q1", None]]
+
+
+def test_a_tap_lights_a_part_until_a_tap_elsewhere(trial: Try) -> None:
+    page = trial(f"{RELATED} relations(svg)", has_touch=True)
+    page.locator("svg").tap(position={"x": 55, "y": 15})
+    assert page.evaluate("lit()") == "q1 k1"
+    page.touchscreen.tap(400, 400)
+    assert page.evaluate("lit()") == ""
+
+
+def test_arrow_keys_go_through_the_parts(trial: Try) -> None:
+    page = trial(f"{RELATED} relations(svg, {WALK})")
+    parts = page.get_by_role("slider", name="Parts")
+    for key, lit in [("Tab", "q1 k1"), ("ArrowRight", "k3"), ("ArrowRight", "k3"), ("Home", "q1 k1"), ("End", "k3")]:
+        page.keyboard.press(key)
+        assert page.evaluate("lit()") == lit
+    expect(parts).to_have_attribute("aria-valuetext", "is k3")
+    page.keyboard.press("Tab")
+    assert page.evaluate("lit()") == ""
+
+
+def test_a_part_that_has_the_focus_is_lit(trial: Try) -> None:
+    page = trial(f"{RELATED} relations(svg); svg.lastChild.setAttribute('tabindex', 0)")
+    page.evaluate("svg.lastChild.focus()")
+    assert page.evaluate("lit()") == "k3"
 
 
 def _contrast(first: str, second: str) -> float:

@@ -395,6 +395,24 @@ def lines(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: in
     return rows
 
 
+def taken(recording: Mapping[str, Any], op: str, stops: Sequence[Stop], step: int) -> list[Line]:
+    """The keys that are taken off before the first stop of a call: by the thread, then those that let it through."""
+    if step and stops[step - 1].call == stops[step].call:
+        return []
+    rows = lines(recording, op, stops, step)
+    return [line for state in ("excluded", "through") for line in rows if line.state == state]
+
+
+def moments(recording: Mapping[str, Any], op: str, stops: Sequence[Stop]) -> list[tuple[int, int]]:
+    """All that happens, in order, as step and way; see `DispatchRoute`."""
+    every = []
+    for step, stop in enumerate(stops):
+        if not step or stops[step - 1].call != stop.call:
+            every += [(step, way) for way in range(len(taken(recording, op, stops, step)) + 1)]
+        every.append((step, -1))
+    return every
+
+
 # The figure
 
 
@@ -409,6 +427,8 @@ class DispatchRoute(Visualizer):
         recording: of `record_dispatch`.
         op: name of the operator, as the dispatcher has it.
         step: number of the stop that is looked at, from 0.
+        way: how far on the way to a stop that is the first of its call: 0 is the call with all of its keys, then one
+            more for each key that is taken off; -1 is the stop itself.
 
     Attributes:
         route: the stops.
@@ -426,6 +446,7 @@ class DispatchRoute(Visualizer):
     recording = traitlets.Dict(help="What the dispatcher holds, from `record_dispatch`.").tag(sync=True)
     op = traitlets.Unicode(DEFAULT["op"], help="Name of the operator.").tag(sync=True)
     step = traitlets.Int(0, help="The stop that is looked at.").tag(sync=True)
+    way = traitlets.Int(-1, help="How far on the way to that stop; -1 is there.").tag(sync=True)
 
     def __init__(self, recording: Mapping[str, Any], op: str | None = None, *, preset: str | None = None,
                  **traits: Any) -> None:  # fmt: skip
@@ -458,8 +479,12 @@ class DispatchRoute(Visualizer):
     def _check_step(self, proposal: Any) -> Any:
         return max(0, proposal["value"])
 
+    @traitlets.validate("way")
+    def _check_way(self, proposal: Any) -> Any:
+        return max(-1, proposal["value"])
+
     def _describe(self) -> str:
-        return describe(self.recording, self.setting, self.step)
+        return describe(self.recording, self.setting, self.step, self.way)
 
     def _draw(self) -> str:
         return _picture(self.recording, self.setting, self.step, self.words)
@@ -499,14 +524,41 @@ def _grouped(every: Sequence[tuple[str, list[Stop]]]) -> list[tuple[str, list[St
     return [(f"{count} × {name}" if count > 1 else name, stops) for name, stops, count in groups]
 
 
-def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int) -> str:
-    """The route, and one of its stops, in sentences."""
+def purpose(key: str) -> str:
+    """What a key is for."""
+    return str(setup()["keys"].get("Autocast" if key.startswith("Autocast") else key, "stands here"))
+
+
+def _on_the_way(
+    recording: Mapping[str, Any], setting: Mapping[str, Any], stops: Sequence[Stop], at: int, way: int
+) -> str:
+    """The call, or a key that is taken off before its first stop."""
+    if way:
+        off = taken(recording, setting["op"], stops, at)
+        line = off[way - 1]
+        because = {"excluded": "the thread excludes it", "through": "a fallthrough"}[line.state]
+        return f"Taken off, {way} of {len(off)}: {line.slot}, {because}. It {purpose(line.key)}."
+    rows = lines(recording, setting["op"], stops, at)
+    args, thread = (
+        several([line.slot for line in rows if line.origin in (origin, "both")]) or "none"
+        for origin in ("arguments", "thread")
+    )
+    return (
+        f"Call {stops[at].call + 1} of the dispatcher, and its keys. From the tensors: {args}. "
+        f"From the thread: {thread}."
+    )
+
+
+def describe(recording: Mapping[str, Any], setting: Mapping[str, Any], step: int, way: int = -1) -> str:
+    """The route, and one of its stops or what comes before it, in sentences."""
     op, stops = setting["op"], route(recording, setting)
     head = f"{op}: {situation(setting)}; torch {recording['torch']}."
     if not stops:
         return f"{head} This torch could not make such arguments when it was recorded."
     at = min(step, len(stops) - 1)
     stop = stops[at]
+    if way >= 0 and (at, way) in moments(recording, op, stops):
+        return f"{head} The route: {_keys_in(stops)}. {_on_the_way(recording, setting, stops, at, way)}"
     name, does = setup()["actions"][stop.action]
     place = "nothing registered" if stop.entry < 0 else recording["entries"][stop.entry][0]
     sentences = [

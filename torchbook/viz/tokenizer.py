@@ -15,7 +15,7 @@ from typing import Any
 import traitlets
 
 from torchbook.viz.base import Visualizer, Whole, contract, preset_of
-from torchbook.viz.units import counted, two
+from torchbook.viz.units import counted, ordinal, two
 
 setup = partial(contract, "tokenizer")
 
@@ -237,6 +237,14 @@ def moment(pieces: Sequence[Piece], vocabulary: Vocabulary, step: int) -> Moment
     )
 
 
+def chosen(now: Moment, token: int) -> int:
+    """The token that is chosen, among all: -1 is what the last merge made, or what the next begins with."""
+    if token >= 0:
+        return min(token, sum(map(len, now.parts)) - 1)
+    piece, at, _ = now.last or now.next or (0, 0, 0)
+    return sum(map(len, now.parts[:piece])) + at
+
+
 def shown(data: bytes) -> str:
     """Bytes as the figure writes them: characters where they are some, else hexadecimal numbers."""
     try:
@@ -278,18 +286,19 @@ def describe(vocabulary: Vocabulary, text: str, pretokenizer: str, step: int, to
         piece, _, rank = now.last
         left, right = vocabulary.pairs[rank]
         sentences.append(
-            f"The last merge, rank {rank}, joined {name(left)} and {name(right)} in piece {piece + 1} "
+            f"The last merge, learned {ordinal(rank + 1)}, joined {name(left)} and {name(right)} in piece {piece + 1} "
             f"to id {256 + rank}."
         )
     if now.next:
         piece, _, rank = now.next
         left, right = vocabulary.pairs[rank]
         sentences.append(
-            f"The next joins {name(left)} and {name(right)} in piece {piece + 1}: rank {rank} is the lowest there."
+            f"The next joins {name(left)} and {name(right)} in piece {piece + 1}: learned {ordinal(rank + 1)}, "
+            "the earliest there."
         )
     else:
         sentences.append("No two neighbours in a piece are a merge any more.")
-    at = min(token, len(ids) - 1)
+    at = chosen(now, token)
     bytes_of = vocabulary.tokens[ids[at]].hex(" ").upper()
     sentences.append(f"Token {at + 1} is chosen: {name(ids[at])}, id {ids[at]}, bytes {bytes_of}.")
     listing = ", ".join(f"{name(id)} {id}" for id in ids[:_TOLD])
@@ -310,7 +319,7 @@ class TokenizerExplorer(Visualizer):
         pretokenizer: "gpt2", whose pattern cuts the text into pieces first, or "none".
         specials: texts that are one token wherever they stand, "<|endoftext|>" for instance.
         step: merges that are applied, piece after piece; -1 is all.
-        token: the token that is chosen, from 0.
+        token: the token that is chosen, from 0; -1 is what the last merge made.
 
     Attributes:
         vocabulary: the bytes of each id, and the merges by id.
@@ -330,7 +339,7 @@ class TokenizerExplorer(Visualizer):
     text = traitlets.Unicode(help="What is tokenised.").tag(sync=True)
     pretokenizer = traitlets.Enum(PRETOKENIZERS, "gpt2", help="What cuts the text into pieces.").tag(sync=True)
     step = traitlets.Int(-1, help="Merges that are applied; -1 is all.").tag(sync=True)
-    token = Whole(0, low=0, help="The token that is chosen.").tag(sync=True)
+    token = Whole(-1, low=-1, help="The token that is chosen; -1 is what the last merge made.").tag(sync=True)
 
     def __init__(
         self,

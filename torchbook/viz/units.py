@@ -81,6 +81,12 @@ def plural(number: int) -> str:
     return "" if number == 1 else "s"
 
 
+def ordinal(place: int) -> str:
+    """A place in an order, counted from 1: "1st", "12th"."""
+    ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
 def counted(number: int, what: str) -> str:
     """So many of something: "1 page", "2 pages"."""
     return f"{number} {what}{plural(number)}"

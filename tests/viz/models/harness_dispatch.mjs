@@ -28,7 +28,8 @@ const ASK = {
     const stops = model.route(recording, setting);
     return stops.length ? model.callees(recording, setting.op, stops.at(-1)).map(([name, way]) => [name, way.map(plain)]) : [];
   },
-  words: ([setting, step]) => words.describe(recording, setting, step),
+  words: ([setting, step, way]) => words.describe(recording, setting, step, way),
+  moments: (setting) => model.moments(recording, setting.op, model.route(recording, setting)).map(({ step, way }) => [step, way]),
   script: (setting) => words.script(recording, setting),
   state: (value) => model.isState(recording, value),
   presets: () => model.presetsOf(recording),

@@ -300,14 +300,47 @@ def test_page_knows_the_same_callees(ask: Ask, recording: dict[str, Any], exampl
 
 def test_page_says_what_python_says(ask: Ask, recording: dict[str, Any], examples: int) -> None:
     draw = random.Random(5)
-    every = [[situation, draw.randrange(7)] for situation in settings(recording, examples // 12, 6)]
+    every = [
+        [situation, draw.randrange(7), draw.randrange(-1, 5)] for situation in settings(recording, examples // 12, 6)
+    ]
     for case, page in zip(every, ask("words", every), strict=True):
         assert page == of.describe(recording, *case), case
     assert ask("presets", [None]) == [of.presets(recording)]
 
 
+def test_what_is_left_of_the_keys_is_what_a_call_chooses_from(recording: dict[str, Any], examples: int) -> None:
+    calls = 0
+    for situation in settings(recording, examples // 12, 9):
+        op, stops = situation["op"], of.route(recording, situation)
+        for step, stop in enumerate(stops):
+            if step and stops[step - 1].call == stop.call:
+                assert of.taken(recording, op, stops, step) == []
+                continue
+            off = of.taken(recording, op, stops, step)
+            rest = [line for line in of.lines(recording, op, stops, step) if line.origin and line not in off]
+            backend = of.highest(recording["backends"], stop.state.backends)
+            assert tuple(of.runtime(line.key, backend) for line in rest) == stop.left, situation
+            calls += 1
+    assert calls > 20
+
+
+def test_page_has_the_same_moments(ask: Ask, recording: dict[str, Any], examples: int) -> None:
+    every = [situation for situation in settings(recording, examples // 12, 10) if of.route(recording, situation)]
+    for situation, page in zip(every, ask("moments", every), strict=True):
+        assert [tuple(one) for one in page] == of.moments(recording, situation["op"], of.route(recording, situation))
+
+
+def test_every_key_of_a_route_has_a_purpose(recording: dict[str, Any], examples: int) -> None:
+    for situation in settings(recording, examples // 12, 11):
+        stops = of.route(recording, situation)
+        for step in range(len(stops)):
+            for line in of.lines(recording, situation["op"], stops, step):
+                assert of.purpose(line.key) != "stands here", line.key
+
+
 @pytest.mark.parametrize(("state", "right"), [
-    ({}, True), ({"op": "aten::mm", "autocast": "on", "step": 2}, True), ({"op": "aten::none"}, False),
+    ({}, True), ({"way": 2}, True), ({"way": -2}, False), ({"way": 0.5}, False),
+    ({"op": "aten::mm", "autocast": "on", "step": 2}, True), ({"op": "aten::none"}, False),
     ({"args": "tpu"}, False), ({"step": -1}, False), ({"step": 1.5}, False),
     ({"op": "aten::result_type.Tensor"}, False), ({"other": 1}, False), ([], False), (None, False),
 ])  # fmt: skip

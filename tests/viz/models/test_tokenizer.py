@@ -243,7 +243,7 @@ def test_copied_code_runs_and_agrees(ask: Ask, capsys: pytest.CaptureFixture[str
 
 def test_states_of_links_are_checked(ask: Ask) -> None:
     good = [{}, {"text": "a"}, {"text": "🙂" * 500}, {"pretokenizer": "none", "step": -1, "token": 3}]
-    bad = [None, 3, {"text": 3}, {"text": "a" * 501}, {"text": "\ud83d"}, {"step": -2}, {"step": 0.5}, {"token": -1}]
+    bad = [None, 3, {"text": 3}, {"text": "a" * 501}, {"text": "\ud83d"}, {"step": -2}, {"step": 0.5}, {"token": -2}]
     bad += [{"pretokenizer": "bert"}, {"pairs": ""}]
     assert ask("tokenizer_state", good) == [True] * len(good)
     assert not any(ask("tokenizer_state", bad))
@@ -307,8 +307,8 @@ def test_mistakes_are_named() -> None:
         w.text = "\ud83d"
     with pytest.raises(traitlets.TraitError, match="step must be -1"):
         w.step = -2
-    with pytest.raises(traitlets.TraitError, match="token must be a whole number of at least 0, not -1"):
-        w.token = -1
+    with pytest.raises(traitlets.TraitError, match="token must be a whole number of at least -1, not -2"):
+        w.token = -2
 
 
 # The figure among all figures

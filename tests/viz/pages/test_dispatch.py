@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from torchbook.viz import DispatchRoute
-from torchbook.viz.dispatch import callees, lines, presets, setup
+from torchbook.viz.dispatch import callees, lines, moments, presets, setup
 
 from ..conftest import Show
 from ..models.dispatch_probes import recorded
@@ -32,17 +32,56 @@ def test_presets_say_what_python_says(show: Show) -> None:
 
 
 def test_steps_by_buttons(show: Show) -> None:
-    page = show(dispatch_route(preset="autocast"))
-    back, on = page.get_by_role("button", name="One stop back"), page.get_by_role("button", name="One stop on")
+    first = dispatch_route(preset="autocast", way=0)
+    page = show(first)
+    back, on = page.get_by_role("button", name="One step back"), page.get_by_role("button", name="One step on")
     expect(back).to_have_attribute("aria-disabled", "true")
-    on.click()
-    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=1).words)
-    on.click()
-    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=2).words)
+    every = moments(first.recording, first.op, first.route)
+    for step, way in every[1:]:
+        on.click()
+        expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=step, way=way).words)
     expect(on).to_have_attribute("aria-disabled", "true")
     expect(on).to_be_focused()
     back.click()
-    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=1).words)
+    step, way = every[-2]
+    expect(words(page)).to_have_text(dispatch_route(preset="autocast", step=step, way=way).words)
+
+
+def test_keys_are_taken_off_one_after_the_other(show: Show) -> None:
+    page = show(dispatch_route(way=0))
+    off = page.locator(".dr-line :is(.dr-excluded, .dr-through) .dr-name")
+    expect(page.locator(".dr-from code")).to_have_text("torch.ops.aten.add.Tensor(self, other)")
+    for gone in (
+        [],
+        ["AutocastCPU"],
+        ["AutocastCPU", "ADInplaceOrView"],
+        ["AutocastCPU", "ADInplaceOrView", "BackendSelect"],
+    ):
+        expect(off).to_have_text(gone)
+        press(page, "One step on")
+    expect(page.locator(".dr-chosen .dr-name")).to_have_text("AutogradCPU")
+
+
+def test_a_second_call_says_who_called(show: Show) -> None:
+    page = show(dispatch_route(preset="autocast", step=1, way=0))
+    expect(page.locator(".dr-from .dr-state")).to_have_text("again, from AutocastCPU")
+
+
+def test_keys_say_why_they_are_there_by_arrow_keys(show: Show) -> None:
+    page = show(dispatch_route(way=0))
+    keys = page.get_by_role("listbox", name="Keys of the call, the highest first")
+    keys.press("Home")
+    expect(page.locator(".dr-said")).to_contain_text("AutocastCPU casts to a lower precision")
+    expect(keys.get_by_role("option", selected=True)).to_contain_text("AutocastCPU")
+    expect(words(page)).to_have_text(dispatch_route(way=0).words)
+    keys.press("ArrowDown")
+    expect(page.locator(".dr-said")).to_contain_text("AutogradCPU records the backward")
+    expect(words(page)).to_have_text(dispatch_route().words)
+    keys.press("End")
+    expect(words(page)).to_have_text(dispatch_route(step=1).words)
+    press(page, "One step back")
+    expect(page.locator(".dr-said")).to_contain_text("AutogradCPU: It records")
+    expect(keys.get_by_role("option", selected=True)).to_have_count(0)
 
 
 def test_everything_by_keyboard(show: Show) -> None:
@@ -84,7 +123,7 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
     widget = dispatch_route(preset="vmap", step=1)
     page = show(widget)
     every = lines(widget.recording, widget.op, widget.route, 1)
-    rows = page.locator(".dr-line li")
+    rows = page.locator(".dr-line > div")
     expect(rows).to_have_count(len(every))
     texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "lets it through",
              "excluded": "switched off", "absent": "not in this call"}  # fmt: skip
@@ -102,15 +141,15 @@ def test_a_key_of_the_route_is_chosen_and_another_says_why_not(show: Show) -> No
     page = show(widget)
     every = lines(widget.recording, widget.op, widget.route, 0)
     (missed,) = [number for number, line in enumerate(every) if line.slot == "AutocastCPU"]
-    page.locator(".dr-line li").nth(missed).click()
-    expect(page.locator(".dr-said")).to_contain_text("The call does not stop at AutocastCPU: switched off.")
+    page.locator(".dr-line > div").nth(missed).click()
+    expect(page.locator(".dr-said")).to_contain_text("The thread has switched it off: taken off.")
     expect(words(page)).to_have_text(widget.words)
-    press(page, "One stop on")
+    page.get_by_role("toolbar", name="Stops").get_by_role("button").nth(1).click()
     at = dispatch_route(preset="vmap", step=1)
     expect(words(page)).to_have_text(at.words)
     first = next(n for n, stop in enumerate(at.route) if stop.call == at.route[1].call)
     place = [line.slot for line in lines(at.recording, at.op, at.route, 1)].index(at.route[first].key)
-    page.locator(".dr-line li").nth(place).click()
+    page.locator(".dr-line > div").nth(place).click()
     expect(words(page)).to_have_text(dispatch_route(preset="vmap", step=first).words)
 
 
@@ -118,10 +157,11 @@ def test_a_key_of_the_route_is_chosen_and_another_says_why_not(show: Show) -> No
 def test_the_call_falls_to_the_chosen_key(show: Show, motion: bool) -> None:
     page = show(dispatch_route(preset="view"), motion=motion)
     place = """() => [document.querySelector('.dr-ball').style.transform,
-        `translateY(${document.querySelector('.dr-line [aria-current]').offsetTop}px)`]"""
+        `translateY(${document.querySelector('.dr-line').offsetTop
+          + document.querySelector('.dr-line [aria-current]').offsetTop}px)`]"""
     first = page.evaluate(place)
     assert first[0] == first[1]
-    press(page, "One stop on")
+    press(page, "One step on")
     expect(words(page)).to_have_text(dispatch_route(preset="view", step=1).words)
     second = page.evaluate(place)
     assert second[0] == second[1] != first[1]

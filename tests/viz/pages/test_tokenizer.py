@@ -58,10 +58,33 @@ def test_a_piece_is_a_tree_of_its_merges(show: Show) -> None:
     expect(page.locator(".tk-tree .tk-box-of text")).to_have_text(["␣", "t", "h", "e", "th", "the"])
     expect(page.locator(".tk-tree .used text")).to_have_text(["t", "h", "e", "th"])
     expect(page.locator(".tk-tree .tk-branch")).to_have_count(4)
-    expect(page.locator(".tk-tree .tk-rank text")).to_have_text(["2"])
+    expect(page.locator(".tk-tree .tk-rank:not(.done) text")).to_have_text(["3rd"])
+    expect(page.locator(".tk-tree .tk-rank.done text")).to_have_text(["1st", "2nd"])
     press(page, "One merge on")
     expect(page.locator(".tk-tree .tk-box-of:not(.used) text")).to_have_text(["␣the"])
-    expect(page.locator(".tk-rank")).to_have_count(0)
+    expect(page.locator(".tk-rank:not(.done)")).to_have_count(0)
+
+
+def test_joins_of_the_piece_stand_in_the_order_in_which_they_were_learned(show: Show) -> None:
+    page = show(tokenizer_explorer(" the and", step=2))
+    expect(page.locator(".tk-joins li")).to_have_text(["1st t+h", "2nd th+e", "3rd ␣+the"])
+    expect(page.locator(".tk-joins .next")).to_have_text("3rd ␣+the")
+    expect(page.locator(".tk-key")).to_contain_text("2 of 5 joins done, 6 tokens")
+    page.locator(".tk-token").last.click()
+    expect(page.locator(".tk-joins li.done, .tk-joins li.next")).to_have_text(["4th a+n"])
+
+
+def test_a_piece_without_joins_says_so(show: Show) -> None:
+    page = show(tokenizer_explorer("xyz"))
+    expect(page.get_by_text("None of its pairs was learned.")).to_be_visible()
+
+
+def test_what_was_learned_earlier_is_darker(show: Show) -> None:
+    page = show(tokenizer_explorer("th and é"))
+    shades = page.locator(".tk-token:not(.byte)").evaluate_all(
+        "(all) => all.map((one) => one.className.match(/h[0-3]/)[0])"
+    )
+    assert shades == ["h0", "h3", "h3"]
 
 
 def test_a_finger_takes_the_nearest_token(show: Show) -> None:
@@ -85,10 +108,10 @@ def test_steps_by_buttons_and_keyboard(show: Show) -> None:
     press(page, "End of the piece")
     expect(words(page)).to_have_text(tokenizer_explorer(step=3, token=2).words)
     expect(page.locator(".tk-token[aria-selected=true]")).to_have_text("␣the")
-    expect(page.locator(".tk-said")).to_contain_text("Chosen: “␣the”, id 258")
+    expect(page.locator(".tk-said")).to_contain_text("“␣the” is id 258")
     press(page, "One merge back")
     expect(words(page)).to_have_text(tokenizer_explorer(step=2, token=3).words)
-    expect(page.locator(".tk-rank.next")).to_have_text("2")
+    expect(page.locator(".tk-rank.next")).to_have_text("3rd")
     press(page, "Start of the piece")
     expect(words(page)).to_contain_text("After 0 of")
 

@@ -8,4 +8,5 @@ export { animate, glide, moving, shake, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
 export { player } from "./player.js";
 export { pressed } from "./pointer.js";
+export { relations } from "./relations.js";
 export { shell } from "./shell.js";

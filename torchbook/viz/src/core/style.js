@@ -69,7 +69,8 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz [aria-invalid=true]{border-color:var(--tb-bad);border-width:2px}
 .tbviz-copy{display:inline-flex;flex-wrap:wrap;gap:.4rem;align-items:center}
 .tbviz-status{color:var(--tb-good);font-size:max(12px,.86em);overflow-wrap:anywhere;user-select:all}
-@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}
+.tbviz-lighting [data-part]:not(.tbviz-lit){opacity:.25}
+@media (prefers-reduced-motion:no-preference){.tbviz-button{transition:background .12s,border-color .12s}[data-part]{transition:opacity .15s}
 .tbviz-moving :is(rect,circle,path,g,line){transition:x .38s,y .38s,width .38s,height .38s,cx .38s,cy .38s,d .38s,transform .38s,opacity .38s,fill .2s,stroke .2s}
 @starting-style{.tbviz-moving :is(rect,circle,path,g,line){opacity:0}}}
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}

@@ -65,6 +65,12 @@ export const several = (words) => (words.length > 1 ? `${words.slice(0, -1).join
 /** What a word ends in when there are so many: nothing, or an s. */
 export const plural = (number) => (number === 1 ? "" : "s");
 
+/** A place in an order, counted from 1: "1st", "12th". */
+export function ordinal(place) {
+  const [tens, ones] = [Math.floor(place / 10) % 10, place % 10];
+  return `${place}${(tens !== 1 && ["th", "st", "nd", "rd"][ones]) || "th"}`;
+}
+
 /** So many of something: "1 page", "2 pages". */
 export const counted = (number, what) => `${number} ${what}${plural(number)}`;
 

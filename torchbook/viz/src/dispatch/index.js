@@ -1,12 +1,20 @@
 /** DispatchRoute: which kernels a call visits, and why, from a dump of the dispatcher's tables. */
 
-import { button, copyButton, h, keyed, player, replace, select, shake, shell, toggle, toolbar, touchField } from "../core/index.js";
-import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, NAMES, presetOf, PRESETS, presetsOf, route, START } from "./model.js";
+import { button, copyButton, h, keyed, player, replace, select, shell, toggle, toolbar, touchField, uid } from "../core/index.js";
+import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, moments, NAMES, presetOf, PRESETS, presetsOf, route, START, taken, wayTo } from "./model.js";
 import { CSS } from "./style.js";
-import { describe, grouped, kernelOf, keysIn, script, situation } from "./words.js";
+import { called, describe, grouped, kernelOf, keysIn, purpose, script, situation } from "./words.js";
 
 const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "lets it through", excluded: "switched off", absent: "not in this call" };
-const FROM = { arguments: "from the tensors", thread: "from the thread", both: "from the tensors and the thread" };
+const FATE = {
+  chosen: "It is the highest that is left.",
+  later: "Others stand above it.",
+  passed: "The call has it behind it.",
+  through: "The operator lets it through: taken off.",
+  excluded: "The thread has switched it off: taken off.",
+  absent: "In this call nothing carries it.",
+};
+const FROM = { arguments: "from the tensors", thread: "from the thread", both: "from tensors and thread" };
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
@@ -16,15 +24,15 @@ function render({ model, el }) {
   ui.css(CSS);
   const { put } = ui;
   const setting = () => ({ op: model.get("op"), ...ui.setting() });
-  const change = (changes) => put({ ...changes, step: 0 });
+  const change = (changes) => put({ ...changes, step: 0, way: -1 });
   const presets = presetsOf(recording);
   const choose = (name) => change(presets[name]);
   const link = ui.link({
     presets,
     choose,
-    start: (value) => put({ ...START, step: 0, ...value }),
+    start: (value) => put({ ...START, step: 0, way: -1, ...value }),
     accepts: (value) => isState(recording, value),
-    get: () => (stepNow() ? undefined : presetOf(recording, setting()) || undefined) ?? { ...setting(), step: stepNow() },
+    get: () => (stepNow() || wayNow() >= 0 ? undefined : presetOf(recording, setting()) || undefined) ?? { ...setting(), step: stepNow(), way: wayNow() },
   });
   const chips = ui.chips(choose, Object.fromEntries(Object.keys(presets).map((name) => [name, PRESETS[name]])));
   const ops = Object.keys(recording.ops).filter((op) => recording.ops[op].listed);
@@ -35,26 +43,31 @@ function render({ model, el }) {
   const note = h("p", { class: "dr-note", role: "status" });
   const schema = h("p", { class: "dr-schema tbviz-mono" });
   const way = h("div", { class: "dr-steps" });
-  const line = h("ol", { class: "dr-line", "aria-label": "Keys, the highest first" });
+  const from = h("p", { class: "dr-from" });
+  const line = h("div", { class: "dr-line", role: "listbox", tabindex: 0, "aria-label": "Keys of the call, the highest first" });
   const ball = h("span", { class: "dr-ball", "aria-hidden": "true" });
-  const stack = h("div", { class: "dr-stack", tabindex: 0, role: "region", "aria-label": "Keys of the call" }, h("div", { class: "dr-fall" }, line, ball));
+  const stack = h("div", { class: "dr-stack" }, h("div", { class: "dr-fall" }, from, line, ball));
   const box = h("div", { class: "dr-box" });
   const said = h("div", { class: "dr-said" });
   let stops = [];
+  let all = []; // the moments of the route
+  let [looked, drawnAt] = ["", ""]; // the key of which the reader asks, and the moment that is drawn
   const stepNow = () => Math.max(0, Math.min(model.get("step"), stops.length - 1));
-  const seek = (step) => put({ step: Math.max(0, Math.min(stops.length - 1, step)) });
+  const wayNow = () => wayTo(recording, setting().op, stops, stepNow(), model.get("way"));
+  const momentNow = () => Math.max(0, all.findIndex((one) => one.step === stepNow() && one.way === wayNow()));
+  const seek = (step) => put({ step, way: -1 });
   const steps = player({
-    at: stepNow,
-    last: () => stops.length - 1,
-    seek,
-    show: (step) => model.set("step", step),
+    at: momentNow,
+    last: () => all.length - 1,
+    seek: (at) => put(all[at]),
+    show: (at) => Object.entries(all[at]).forEach(([trait, value]) => model.set(trait, value)),
     rest: () => {
       model.save_changes();
       queue();
     },
     ms: 1200,
-    label: "stop",
-    one: "stop",
+    label: "step",
+    one: "step",
   });
   ui.defer(steps.cleanup);
   let marks = [];
@@ -73,44 +86,74 @@ function render({ model, el }) {
 
   const drawKeys = keyed(line, {
     key: ({ row }) => row.key,
-    make: ({ row }) => h("li", {}, h("span", { class: "dr-dot", "aria-hidden": "true" }), h("span", { class: "dr-name" }, row.slot), h("span", { class: "dr-state" }), h("span", { class: "dr-what" })),
-    update: (el, { row, stop, at }) => {
-      const here = row.is === "chosen";
+    make: ({ row }) => h("div", { role: "option", id: uid("dr-key"), "aria-selected": "false" }, h("span", { class: "dr-dot", "aria-hidden": "true" }), h("span", { class: "dr-name" }, row.slot), h("span", { class: "dr-state" }), h("span", { class: "dr-what" })),
+    update: (el, { row, stop, at, waits, here: falls }) => {
+      const here = row.is === "chosen" && !waits;
       const entry = row.entry < 0 ? null : recording.entries[row.entry];
       const kernel = here ? (entry ? entry[1] : "nothing registered in this build") : "";
       const [dot, name, is, what] = el.children;
-      el.className = `dr-${row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
-      if (here) el.setAttribute("aria-current", "step");
+      el.className = `dr-${waits ? "waiting" : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
+      if (falls) el.setAttribute("aria-current", "step");
       else el.removeAttribute("aria-current");
+      el.setAttribute("aria-selected", String(row.key === looked));
+      el.row = row;
       el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
-      dot.textContent = here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
+      dot.textContent = waits ? (row.at[0] ?? -1) + 1 || "" : here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
-      is.textContent = IS[row.is];
+      is.textContent = waits ? FROM[row.from] : IS[row.is];
       what.textContent = [FROM[row.from], kernel].filter(Boolean).join("; ");
     },
   });
 
-  /** The call falls to the key that is chosen, and the stack keeps it in view. */
-  function drawLine(now, at) {
-    drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at })));
-    line.style.setProperty("--row", `${Math.max(28, Math.min(54, Math.floor((stack.clientHeight - 24) / line.children.length)))}px`);
+  /** The call comes from Python, falls past the keys that are taken off to the one that is chosen; the stack keeps it in view. */
+  function drawLine(now, at, way) {
+    const off = taken(recording, now.op, stops, at).map((row) => row.key);
+    const falls = way < 0 ? stops[at].functionality : off[way - 1];
+    const waits = (row) => way >= 0 && row.from && !off.slice(0, way).includes(row.key);
+    drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at, waits: waits(row), here: row.key === falls })));
+    const { call } = stops[at];
+    const caller = stops.findLast((one) => one.call < call);
+    replace(from, h("span", { class: "dr-dot", "aria-hidden": "true" }, "›"), h("code", {}, called(recording, now.op)), h("span", { class: "dr-state" }, caller ? `again, from ${caller.key}` : "from Python"));
+    line.style.setProperty("--row", `${Math.max(28, Math.min(64, Math.floor((stack.clientHeight - from.offsetHeight - 26) / line.children.length)))}px`);
     const chosen = line.querySelector("[aria-current]");
-    ball.style.transform = `translateY(${chosen.offsetTop}px)`;
-    ball.style.height = `${chosen.offsetHeight}px`;
-    const beyond = chosen.offsetTop + chosen.offsetHeight - stack.clientHeight;
-    if (beyond > stack.scrollTop || chosen.offsetTop < stack.scrollTop) stack.scrollTop = Math.max(0, beyond + stack.clientHeight / 3);
+    const top = chosen ? line.offsetTop + chosen.offsetTop : 0;
+    const high = (chosen ?? from).offsetHeight;
+    ball.className = `dr-ball${way > 0 ? " off" : ""}`;
+    ball.style.transform = `translateY(${top}px)`;
+    ball.style.height = `${high}px`;
+    const beyond = top + high - stack.clientHeight;
+    if (beyond > stack.scrollTop || top < stack.scrollTop) stack.scrollTop = Math.max(0, beyond + stack.clientHeight / 3);
   }
-  touchField(stack, {
-    cells: () => line.children,
-    onpick: (key) => {
-      if (key.stop >= 0) seek(key.stop);
-      else {
-        shake(key);
-        said.textContent = `The call does not stop at ${key.querySelector(".dr-name").textContent}: ${key.querySelector(".dr-state").textContent}.`;
-      }
-    },
-    draw: false,
+
+  /** A key says why it is there; one at which the call stops takes the figure to that stop. */
+  function look(key) {
+    looked = key.row.key;
+    if (key.stop >= 0) {
+      drawnAt = `${key.stop} -1`;
+      seek(key.stop);
+    } else steps.stop();
+    queue();
+  }
+  const why = (row) => h("p", {}, h("b", {}, row.slot), ` ${purpose(row.key)}. `, row.from && `Here it is ${FROM[row.from]}. `, FATE[row.is]);
+  touchField(stack, { cells: () => line.children, onpick: look, draw: false });
+  line.addEventListener("keydown", (event) => {
+    const every = [...line.children];
+    const at = every.findIndex((one) => one.row.key === looked);
+    const now = at < 0 ? every.findIndex((one) => one.hasAttribute("aria-current")) - 1 : at;
+    const to = { ArrowDown: now + 1, ArrowRight: now + 1, ArrowUp: now - 1, ArrowLeft: now - 1, Home: 0, End: every.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    look(every[Math.max(0, Math.min(every.length - 1, to))]);
   });
+
+  /** What happens before a stop: the keys come together, and some are taken off. */
+  function drawWayTo(now, at, way) {
+    const rows = lines(recording, now.op, stops, at);
+    const off = taken(recording, now.op, stops, at);
+    const of = (from) => rows.filter((row) => row.from === from || row.from === "both").length;
+    if (way) replace(said, why(off[way - 1]));
+    else replace(said, h("p", {}, "The keys come together: ", h("b", {}, of("arguments")), " from the tensors, ", h("b", {}, of("thread")), ` from the thread. ${off.length} of them are taken off next.`));
+  }
 
   function drawBox(now, at) {
     const stop = stops[at];
@@ -151,25 +194,35 @@ function render({ model, el }) {
     if (wanted !== drawn) {
       drawn = wanted;
       stops = route(recording, now);
+      all = moments(recording, now.op, stops);
       for (const [name, one] of Object.entries(picks)) one.update({ value: now[name] });
       ui.tell(note, ui.mark(presetOf(recording, now) || undefined));
       schema.textContent = recording.ops[now.op].schema;
       drawWay();
     }
     const at = stepNow();
-    way.hidden = line.hidden = ball.hidden = !stops.length;
+    const here = stops.length ? wayNow() : -1;
+    if (drawnAt !== `${at} ${here}`) looked = "";
+    drawnAt = `${at} ${here}`;
+    way.hidden = from.hidden = line.hidden = ball.hidden = !stops.length;
     steps.refresh();
     if (stops.length) {
-      marks.forEach((one, i) => one.press(i === at));
-      drawLine(now, at);
+      marks.forEach((one, i) => one.press(i === at && here < 0));
+      drawLine(now, at, here);
+      const asked = lines(recording, now.op, stops, at).find((row) => row.key === looked);
       drawBox(now, at);
+      if (asked) replace(said, why(asked));
+      else if (here >= 0) drawWayTo(now, at, here);
+      const option = [...line.children].find((one) => one.row.key === looked);
+      if (option) line.setAttribute("aria-activedescendant", option.id);
+      else line.removeAttribute("aria-activedescendant");
     } else {
       replace(said, h("p", {}, "This torch could not make such arguments when it was recorded."));
       replace(box);
     }
-    ui.soon(() => describe(recording, now, at), { quiet: steps.playing() });
+    ui.soon(() => describe(recording, now, at, here), { quiet: steps.playing() });
   }
-  const queue = ui.follow(draw, [...Object.keys(START), "step"]);
+  const queue = ui.follow(draw, [...Object.keys(START), "step", "way"]);
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({

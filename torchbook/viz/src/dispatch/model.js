@@ -3,7 +3,7 @@
 import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { choices: CHOICES, actions: ACTIONS, presets: PRESETS } = SETUP;
+export const { choices: CHOICES, actions: ACTIONS, presets: PRESETS, keys: KEYS } = SETUP;
 export const NAMES = Object.keys(CHOICES);
 export const CONTRACT = contractOf(SETUP);
 export const START = { op: "aten::add.Tensor", ...CONTRACT.start };
@@ -213,11 +213,32 @@ export function lines(recording, op, stops, step) {
     });
 }
 
+const OFF = ["excluded", "through"];
+
+/** The keys that are taken off before a stop that is the first of its call: those of the thread, then those let through. */
+export function taken(recording, op, stops, step) {
+  if (step && stops[step - 1].call === stops[step].call) return [];
+  const rows = lines(recording, op, stops, step);
+  return OFF.flatMap((is) => rows.filter((row) => row.is === is));
+}
+
+/** All that happens, in order: [{step, way}, ...]. `way` is 0 at the call, then one more for each key taken off; −1 at the stop. */
+export function moments(recording, op, stops) {
+  return stops.flatMap((stop, step) => {
+    const opens = !step || stops[step - 1].call !== stop.call;
+    const off = opens ? taken(recording, op, stops, step).length : -1;
+    return [...Array.from({ length: off + 1 }, (_, way) => ({ step, way })), { step, way: -1 }];
+  });
+}
+
+/** The way to a stop as it can be shown: −1 beyond its end. */
+export const wayTo = (recording, op, stops, step, way) => (moments(recording, op, stops).some((one) => one.step === step && one.way === way) ? way : -1);
+
 /** Is this, from a link, something that can be shown? */
 export function isState(recording, value) {
   if (!value || typeof value !== "object" || Array.isArray(value)) return false;
-  const { step = 0, op = START.op, ...rest } = value;
-  return Number.isInteger(step) && step >= 0 && Boolean(Object.hasOwn(recording.ops, op) && recording.ops[op].listed) && CONTRACT.isSetting(rest);
+  const { step = 0, way = -1, op = START.op, ...rest } = value;
+  return Number.isInteger(step) && step >= 0 && Number.isInteger(way) && way >= -1 && Boolean(Object.hasOwn(recording.ops, op) && recording.ops[op].listed) && CONTRACT.isSetting(rest);
 }
 
 /** The presets of a recording: name → setting. */

@@ -1,8 +1,7 @@
 /** The route in words, and the same question to torch. */
 
 import { several } from "../core/units.js";
-import { ACTIONS, callees, CHOICES, lines, NAMES, route, START } from "./model.js";
-
+import { ACTIONS, callees, CHOICES, KEYS, lines, NAMES, route, START, taken, wayTo } from "./model.js";
 
 /** The situation: its arguments, and what is not as usual. */
 export function situation(setting) {
@@ -24,13 +23,40 @@ export function grouped(every) {
   return found.map(({ name, stops, count }) => [count > 1 ? `${count} × ${name}` : name, stops, name]);
 }
 
+/** An operator as Python calls it, with the arguments that it must have. */
+export function called(recording, op) {
+  const [, given] = /\((.*)\) ->/.exec(recording.ops[op].schema) ?? ["", ""];
+  const names = given.split(", *")[0].split(", ").filter((one) => !one.includes("=")).map((one) => one.split(" ").at(-1));
+  return `torch.ops.${op.replace("::", ".")}(${names.join(", ")})`;
+}
+
+/** What a key is for. */
+export const purpose = (key) => KEYS[key.startsWith("Autocast") ? "Autocast" : key] ?? "stands here";
+
+const BECAUSE = { excluded: "the thread excludes it", through: "a fallthrough" };
+
+/** The call, or a key that is taken off before its first stop. */
+function onTheWay(recording, setting, stops, at, way) {
+  const { call } = stops[at];
+  if (way) {
+    const off = taken(recording, setting.op, stops, at);
+    const row = off[way - 1];
+    return `Taken off, ${way} of ${off.length}: ${row.slot}, ${BECAUSE[row.is]}. It ${purpose(row.key)}.`;
+  }
+  const rows = lines(recording, setting.op, stops, at).filter((row) => row.from);
+  const of = (from) => several(rows.filter((row) => row.from === from || row.from === "both").map((row) => row.slot)) || "none";
+  return `Call ${call + 1} of the dispatcher, and its keys. From the tensors: ${of("arguments")}. From the thread: ${of("thread")}.`;
+}
+
 /** The same sentences as `describe` in torchbook/viz/dispatch.py. */
-export function describe(recording, setting, step) {
+export function describe(recording, setting, step, way = -1) {
   const stops = route(recording, setting);
   const head = `${setting.op}: ${situation(setting)}; torch ${recording.torch}.`;
   if (!stops.length) return `${head} This torch could not make such arguments when it was recorded.`;
   const at = Math.min(step, stops.length - 1);
   const stop = stops[at];
+  const here = wayTo(recording, setting.op, stops, at, way);
+  if (here >= 0) return [head, `The route: ${keysIn(stops)}.`, onTheWay(recording, setting, stops, at, here)].join(" ");
   const rows = lines(recording, setting.op, stops, at);
   const [name, does] = ACTIONS[stop.action];
   const list = (is) => rows.filter((row) => row.is === is).map((row) => row.slot);

@@ -1,8 +1,8 @@
 /** TokenizerExplorer: byte-level BPE, from text over pieces and bytes to ids, one merge at a time. */
 
 import { button, copyButton, h, player, replace, select, shell, toolbar, touchField, uid } from "../core/index.js";
-import { counted } from "../core/units.js";
-import { charactersOf, cut, decode, isState, LIMIT, lowest, moment, partsOf, placeOf, unpacked, vocabulary, whole } from "./model.js";
+import { counted, ordinal } from "../core/units.js";
+import { charactersOf, chosen as chosenOf, cut, decode, isState, LIMIT, lowest, moment, partsOf, shade, unpacked, vocabulary, whole } from "./model.js";
 import { picture } from "./picture.js";
 import SETUP from "./setup.json";
 import { CSS } from "./style.js";
@@ -18,14 +18,9 @@ function render({ model, el }) {
   const name = (id) => shown(known.tokens[id]);
   const tokens = () => [...run.querySelectorAll("[role=option]")];
 
-  const begin = (given) => put({ text: "", pretokenizer: "gpt2", step: -1, token: 0, ...given });
+  const begin = (given) => put({ text: "", pretokenizer: "gpt2", step: -1, token: -1, ...given });
   /** The state after so many merges: chosen is what the last of them made. */
-  const after = (step) => {
-    const { text, pretokenizer } = state();
-    const now = moment(cut(text, known, pretokenizer), Math.max(0, step));
-    const [piece, at] = now.last ?? now.next ?? [0, 0];
-    return { step: now.done === now.total ? -1 : now.done, token: placeOf(now.parts, piece, at) };
-  };
+  const after = (step) => ({ step: step >= now().total ? -1 : step, token: -1 });
   const put = (changes) => {
     steps.stop();
     ui.set(changes);
@@ -46,14 +41,14 @@ function render({ model, el }) {
   const link = ui.link({ choose, start: begin, accepts: isState, get: state });
   const chips = ui.chips(choose);
   const id = uid();
-  const area = h("textarea", { id, rows: 2, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => put({ text: whole(area.value), step: -1, token: 0 }) });
+  const area = h("textarea", { id, rows: 2, maxlength: LIMIT, spellcheck: "false", autocomplete: "off", autocapitalize: "off", dir: "auto", oninput: () => put({ text: whole(area.value), step: -1, token: -1 }) });
   const full = h("span", { class: "tbviz-error", role: "alert" });
   const typed = h("div", { class: "tbviz-field tk-text" }, h("label", { for: id }, "text"), area, full);
   const cutter = select({
     label: "cut into pieces by",
     options: [{ value: "gpt2", label: "GPT-2's pattern" }, { value: "none", label: "nothing: one piece" }],
     value: "gpt2",
-    onchange: (value) => put({ pretokenizer: value, step: -1, token: 0 }),
+    onchange: (value) => put({ pretokenizer: value, step: -1, token: -1 }),
   });
   const note = h("p", { class: "tk-note", role: "status" });
 
@@ -77,7 +72,7 @@ function render({ model, el }) {
   const run = h("div", { class: "tk-run", role: "listbox", tabindex: 0, "aria-label": "Tokens" });
   run.addEventListener("keydown", (event) => {
     const total = tokens().length;
-    const at = Math.min(model.get("token"), total - 1);
+    const at = chosenOf(now(), model.get("token"));
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: total - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -91,7 +86,14 @@ function render({ model, el }) {
   const view = picture();
   const said = h("p", { class: "tk-said" });
   const empty = h("p", { class: "tk-empty" }, "No text, no tokens.");
-  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree" }, run, view.node, empty);
+  const stands = h("span");
+  const swatch = (...kinds) => kinds.map((kind) => h("i", { class: `tk-swatch ${kind}` }));
+  const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned early ", swatch("h0", "h1", "h2", "h3"), " late"));
+  const joins = h("ol", { class: "tk-joins" });
+  const joinsOf = h("p", { class: "tk-title" });
+  const side = h("div", { class: "tk-side" }, joinsOf, joins);
+  const lower = h("div", { class: "tk-lower" }, view.node, side);
+  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree with its joins" }, run, key, lower, empty);
   const chosen = h("div", { class: "tk-box" });
   const body = h("tbody");
   const table = h(
@@ -114,7 +116,7 @@ function render({ model, el }) {
           count += 1;
           const here = count;
           const bytes = known.tokens[one];
-          const cls = ["tk-token", "tbviz-small", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${here % 4}`];
+          const cls = ["tk-token", "tbviz-small", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${shade(one - 256, known)}`];
           const made = last && last[0] === piece && last[1] === i ? ", just made" : "";
           return h(
             "span",
@@ -137,27 +139,28 @@ function render({ model, el }) {
     if (selected.offsetTop < run.scrollTop || selected.offsetTop + selected.offsetHeight > run.scrollTop + run.clientHeight) run.scrollTop = selected.offsetTop - run.clientHeight / 2;
   }
 
-  function drawPiece({ parts, last, next, done }, pieces, piece, at) {
+  function drawPiece({ parts, last }, pieces, piece, at) {
     const ids = parts[piece];
     const best = lowest(ids, known);
     const special = pieces[piece].special !== null;
     const merges = special ? [] : pieces[piece].merges.slice(0, partsOf(pieces[piece], 0).length - ids.length);
     const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
-    view.draw({ bytes: partsOf(pieces[piece], 0), merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
+    view.draw({ bytes: partsOf(pieces[piece], 0), merges, every: special ? [] : pieces[piece].merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
     const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
     replace(
       said,
       special
         ? "A special token: it is found before the text is cut, and no merge touches it. "
         : joined
-          ? ["Rank ", h("b", {}, last[2]), `, the lowest here, joined “${joined[0]}” and “${joined[1]}”. `]
+          ? [`“${joined[0]}” and “${joined[1]}” were joined: learned `, h("b", {}, ordinal(last[2] + 1)), ", the earliest there. "]
           : best
-            ? ["The lowest rank, ", h("b", {}, best[1]), ", comes next: it was learnt first. "]
+            ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ", the earliest there. "]
             : null,
-      `Chosen: “${name(ids[at])}”, id `,
+      `“${name(ids[at])}” is id `,
       h("b", {}, ids[at]),
-      next ? "." : `; ${counted(done, "join")}, no learned pair left.`,
+      ".",
     );
+    drawJoins(pieces[piece], merges.length);
     const one = ids[at];
     const bytes = known.tokens[one];
     const pair = known.pairs[one - 256];
@@ -171,25 +174,40 @@ function render({ model, el }) {
     replace(chosen, h("p", { class: "tk-title" }, `The chosen token: “${name(one)}”`), h("dl", { class: "tk-lines" }, lines.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])));
   }
 
+  /** All joins of a piece in their order; `done` of them are behind. */
+  function drawJoins({ text, merges, special }, done) {
+    const ids = partsOf({ text, merges, special }, 0);
+    const made = merges.map(([at, rank]) => {
+      const pair = ids.slice(at, at + 2).map(name);
+      ids.splice(at, 2, 256 + rank);
+      return { rank, pair: pair.join("+") };
+    });
+    joinsOf.textContent = made.length ? `Joins of “${shown([...new TextEncoder().encode(text)])}”` : "None of its pairs was learned.";
+    replace(joins, made.map(({ rank, pair }, i) => h("li", { class: i < done ? "done" : i === done ? "next" : null }, h("b", { class: `h${shade(rank, known)}` }, ordinal(rank + 1)), " ", h("span", {}, pair))));
+    const next = joins.children[Math.min(done, made.length - 1)];
+    if (next) joins.scrollTop = next.offsetTop - joins.clientHeight / 2;
+  }
+
   function draw() {
     const { text, pretokenizer, step, token } = state();
     const pieces = cut(text, known, pretokenizer);
     const at = moment(pieces, step);
     const ids = at.parts.flat();
-    const pick = Math.min(token, ids.length - 1);
+    const pick = chosenOf(at, token);
     if (area.value !== text && area.getRootNode().activeElement !== area) area.value = text;
     cutter.update({ value: pretokenizer });
     ui.tell(note, ui.mark(Object.keys(SETUP.presets).find((name) => SETUP.presets[name].set.text === text && pretokenizer === "gpt2")));
     full.textContent = [...text].length >= LIMIT ? `No more than ${LIMIT} characters.` : "";
     steps.refresh();
     ends.forEach((one, i) => one.disable(i ? !at.next : !at.done));
+    replace(stands, h("b", {}, at.done), ` of ${counted(at.total, "join")} done, `, h("b", {}, ids.length), ids.length === 1 ? " token" : " tokens");
     const size = sizeOf(text);
     const fact = (label, value) => h("span", {}, `${label} `, h("b", {}, value));
     replace(
       facts,
       [["characters", [...text].length], ["bytes", size], ["pieces", pieces.length], ["tokens", ids.length], ["bytes a token", ids.length ? (size / ids.length).toFixed(2) : "–"], ["ids decoded", decode(ids, known) === text ? "the text again" : "another text"]].map(([label, value]) => fact(label, value)),
     );
-    for (const one of [run, view.node, said, chosen, table]) one.hidden = !ids.length;
+    for (const one of [run, key, lower, said, chosen, table]) one.hidden = !ids.length;
     empty.hidden = Boolean(ids.length);
     if (ids.length) {
       drawTokens(at, pieces, pick);

@@ -115,8 +115,15 @@ export function moment(pieces, step) {
   return { done, total: every.length, parts, last: every[done - 1], next: every[done] };
 }
 
-/** Among all tokens, the place of a part of a piece. */
-export const placeOf = (parts, piece, at) => parts.slice(0, piece).reduce((sum, one) => sum + one.length, at);
+/** How early a merge was learned, for its shade: 0 for the first 64th of all merges, then the first 16th, the first quarter, 3 for later. */
+export const shade = (rank, { pairs }) => [64, 16, 4].filter((part) => rank >= pairs.length / part).length;
+
+/** The token that is chosen, among all: −1 is what the last merge made, or what the next begins with. */
+export function chosen({ parts, last, next }, token) {
+  if (token >= 0) return Math.min(token, parts.flat().length - 1);
+  const [piece, at] = last ?? next ?? [0, 0];
+  return parts.slice(0, piece).reduce((sum, one) => sum + one.length, at);
+}
 
 /** The characters of some bytes, or null where they are not whole characters. */
 export function charactersOf(bytes) {
@@ -136,6 +143,6 @@ export function isState(given) {
   return Object.entries({ text: "", ...given }).every(([name, value]) => {
     if (name === "text") return typeof value === "string" && [...value].length <= LIMIT && whole(value) === value;
     if (name === "pretokenizer") return PRETOKENIZERS.includes(value);
-    return (name === "step" && count(value, -1)) || (name === "token" && count(value, 0));
+    return (name === "step" && count(value, -1)) || (name === "token" && count(value, -1));
   });
 }

@@ -1,4 +1,4 @@
-/** Style of the tokens: each has a border and its id below; hues only repeat that neighbours differ. */
+/** Style of the tokens: each has a border, and is the darker the earlier its merge was learned; a byte is dashed. */
 
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
@@ -13,6 +13,26 @@ export const CSS = `
 .tbviz .tk-said{min-height:1.45em}
 @container (max-width:520px){.tbviz .tk-said{min-height:2.9em}}
 .tk-main{display:flex;flex-direction:column;gap:.5rem;height:330px}
+.tbviz .tk-key{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted);font-variant-numeric:tabular-nums}
+.tk-key>:first-child{color:var(--tb-fg);flex:1 0 auto}
+.tk-swatch{display:inline-block;width:1.05em;height:1.05em;border:1px solid var(--tb-accent);border-radius:3px;vertical-align:-.15em;margin-right:1px}
+.tk-swatch.byte{border:1px dashed var(--tb-edge)}
+.tk-lower{display:flex;gap:.9rem;flex:1 1 auto;min-height:0;border-top:1px solid var(--tb-line);padding-top:.5rem}
+.tk-side{flex:0 0 11.5rem;display:flex;flex-direction:column;gap:.3rem;min-height:0}
+.tbviz .tk-joins{list-style:none;margin:0;padding:0;overflow-y:auto;position:relative;display:flex;flex-direction:column;gap:.2rem;flex:0 1 auto;min-height:0}
+.tk-joins li{margin:0;color:var(--tb-muted);font:max(12px,.92em)/1.4 system-ui,sans-serif;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.tk-joins li.done,.tk-joins li.next{color:var(--tb-fg)}
+.tk-joins li.next span{text-decoration:underline;text-underline-offset:.25em}
+.tk-joins span{font-family:${MONO}}
+.tk-joins b{display:inline-block;min-width:3.4rem;text-align:center;font-weight:400;border:1px dashed var(--tb-edge);border-radius:4px;font-variant-numeric:tabular-nums;color:var(--tb-fg)}
+.tk-joins .done b{border:1px solid var(--tb-accent)}
+.tk-joins .next b{border:2px solid var(--tb-good);font-weight:700}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).h0{background:var(--tk-h0)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).h1{background:var(--tk-h1)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).h2{background:var(--tk-h2)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).h3{background:var(--tk-h3)}
+.tk-main{--tk-h0:color-mix(in srgb,var(--tb-accent) 48%,var(--tb-bg));--tk-h1:color-mix(in srgb,var(--tb-accent) 30%,var(--tb-bg));--tk-h2:color-mix(in srgb,var(--tb-accent) 15%,var(--tb-bg));--tk-h3:color-mix(in srgb,var(--tb-accent) 5%,var(--tb-bg))}
+@container (max-width:520px){.tk-main{height:434px}.tk-lower{flex-direction:column}.tk-side{flex:none}.tbviz .tk-joins{flex-direction:row;flex-wrap:wrap;gap:.2rem .7rem;max-height:3.1rem}.tk-joins b{min-width:2.9rem}}
 .tk-empty{margin:auto}
 .tk-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .tk-facts{display:flex;flex-wrap:wrap;gap:.15rem 1.1rem;font-size:max(12px,.9em);font-variant-numeric:tabular-nums}
@@ -23,25 +43,26 @@ export const CSS = `
 .tk-piece.lone{border-bottom-style:dashed}
 .tbviz .tk-token{font:max(12px,.95em)/1.25 ${MONO};display:inline-flex;align-items:center;justify-content:center;min-width:1.6rem;min-height:1.6rem;max-width:100%;overflow-wrap:anywhere;
 color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:4px;padding:1px 4px;margin:0;white-space:pre-wrap}
-.tbviz .tk-token.h0{background:var(--tb-accent-soft);border-color:var(--tb-accent)}
-.tbviz .tk-token.h1{background:var(--tb-warm-soft);border-color:var(--tb-warm)}
-.tbviz .tk-token.h2{background:var(--tb-good-soft);border-color:var(--tb-good)}
-.tbviz .tk-token.h3{background:var(--tb-violet-soft);border-color:var(--tb-violet)}
+.tbviz .tk-token:is(.h0,.h1,.h2,.h3){border-color:var(--tb-accent)}
 .tbviz .tk-token.byte{background:var(--tb-bg);border-style:dashed;border-color:var(--tb-edge)}
 .tbviz .tk-token.special{border-width:3px;border-style:double}
 .tbviz .tk-token[aria-selected=true]{outline:3px solid var(--tb-fg);outline-offset:-1px;font-weight:700}
-.tk-stage{overflow:auto;flex:1 1 auto;min-height:0;border-top:1px solid var(--tb-line);padding-top:.5rem}
-.tbviz .tk-tree{display:block;max-width:none;margin:0 auto}
+.tk-stage{overflow:auto;flex:1 1 auto;min-width:0;min-height:0;display:flex}
+.tbviz .tk-tree{display:block;flex:none;max-width:none;margin:0 auto}
 .tk-tree text{font:13px ${MONO};fill:var(--tb-fg);text-anchor:middle;dominant-baseline:central;pointer-events:none}
-.tk-box-of rect{fill:var(--tb-accent-soft);stroke:var(--tb-accent);stroke-width:1.4}
+.tk-box-of rect{fill:var(--tk-h3);stroke:var(--tb-accent);stroke-width:1.4}
+.tk-box-of.h0 rect{fill:var(--tk-h0)}
+.tk-box-of.h1 rect{fill:var(--tk-h1)}
+.tk-box-of.h2 rect{fill:var(--tk-h2)}
+.tk-box-of.special rect{fill:var(--tb-bg);stroke:var(--tb-edge);stroke-width:3}
 .tk-box-of.byte rect{fill:var(--tb-bg);stroke:var(--tb-edge);stroke-dasharray:3 2}
 .tk-box-of.used rect{fill:none;stroke:var(--tb-line)}
 .tk-box-of.used text{fill:var(--tb-muted)}
-.tk-box-of.new rect{fill:var(--tb-good-soft);stroke:var(--tb-good);stroke-width:2}
+.tk-box-of.new rect{stroke:var(--tb-good);stroke-width:3}
 .tk-box-of.on rect{stroke:var(--tb-fg);stroke-width:2.4}
 .tk-branch{stroke:var(--tb-line);stroke-width:1.4;fill:none}
-.tk-rank text{font:12px system-ui,sans-serif;fill:var(--tb-muted)}
-.tk-rank.next text{font-size:14px;font-weight:700;fill:var(--tb-accent)}
+.tk-rank text{font:12px system-ui,sans-serif;fill:var(--tb-muted);paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
+.tk-rank.next text{font-size:14px;font-weight:700;fill:var(--tb-good)}
 .tbviz .tk-lines{margin:0;display:grid;grid-template-columns:auto minmax(0,1fr);gap:.2rem .7rem;font-size:max(12px,.92em)}
 .tk-lines dt{color:var(--tb-muted);font-weight:400;margin:0}
 .tk-lines dd{margin:0;font-family:${MONO};font-size:max(12px,.95em);overflow-wrap:anywhere}

@@ -1,7 +1,7 @@
 /** Tokens in words and as characters, and the same tokeniser in Python. */
 
-import { counted } from "../core/units.js";
-import { charactersOf, cut, encode, moment } from "./model.js";
+import { counted, ordinal } from "../core/units.js";
+import { charactersOf, chosen, cut, encode, moment } from "./model.js";
 
 const TOLD = 40;
 const SIGNS = { " ": "␣", "\n": "↵", "\t": "⇥" };
@@ -37,14 +37,14 @@ export function describe(known, { text, pretokenizer, step, token }) {
   if (now.last) {
     const [piece, , rank] = now.last;
     const [left, right] = known.pairs[rank].map(name);
-    said.push(`The last merge, rank ${rank}, joined ${left} and ${right} in piece ${piece + 1} to id ${256 + rank}.`);
+    said.push(`The last merge, learned ${ordinal(rank + 1)}, joined ${left} and ${right} in piece ${piece + 1} to id ${256 + rank}.`);
   }
   if (now.next) {
     const [piece, , rank] = now.next;
     const [left, right] = known.pairs[rank].map(name);
-    said.push(`The next joins ${left} and ${right} in piece ${piece + 1}: rank ${rank} is the lowest there.`);
+    said.push(`The next joins ${left} and ${right} in piece ${piece + 1}: learned ${ordinal(rank + 1)}, the earliest there.`);
   } else said.push("No two neighbours in a piece are a merge any more.");
-  const at = Math.min(token, ids.length - 1);
+  const at = chosen(now, token);
   said.push(`Token ${at + 1} is chosen: ${name(ids[at])}, id ${ids[at]}, bytes ${hex(known.tokens[ids[at]])}.`);
   const told = ids.slice(0, TOLD).map((id) => `${name(id)} ${id}`);
   said.push(`Tokens and ids: ${told.join(", ")}${ids.length > TOLD ? ` and ${ids.length - TOLD} more` : ""}.`);
