@@ -1,18 +1,21 @@
-"""AttentionExplorer: the weights of all heads of a model on one text, head by head and query by query.
+"""AttentionExplorer: the weights of all heads of a model on some texts, head by head and query by query.
 
-A page holds each weight as a whole number of 255ths, so that a row still sums to exactly 1. What the figure says is
-computed from these, in Python and on the page alike.
+A page holds each weight as a whole number of 255ths, so that a row still sums to exactly 1, and each score in 32767ths
+of the largest. What the figure says is computed from these, in Python and on the page alike. Of queries, keys and
+values it holds what their colours need: fifteen steps.
 """
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
 
@@ -27,8 +30,74 @@ setup = partial(contract, "attention")
 UNIT = 255
 _CLOSE = 1e-2  # how far from 1 a row's sum may be, as it is in bfloat16
 _TOLD = 5  # keys that the words name
+_MOST = 32767  # of the scores, kept in 16 bits
+_STEPS = 7  # of a colour, on each side of zero
 
 Rows = list[list[int]]
+Likely = list[list[tuple[str, float]]]
+
+
+class Text(NamedTuple):
+    """What a model made of one text.
+
+    Attributes:
+        tokens: the text, one string a token.
+        weights: (layers, heads, T, T), after the softmax.
+        vectors: queries, keys and values, each (layers, heads, T, D), as they meet in the dot product: rotated where
+            the model rotates them, keys and values repeated for the heads that share them.
+        likely: for each token what may come next and how probable it is, the likeliest first.
+    """
+
+    tokens: Sequence[str]
+    weights: torch.Tensor | Sequence[Any]
+    vectors: Sequence[torch.Tensor] | None = None
+    likely: Sequence[Sequence[tuple[str, float]]] | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The dot products of queries and keys over the root of their width, head after head, in whole steps.
+
+    Attributes:
+        rows: for each head a row for each query.
+        step: what a whole number stands for.
+        width: channels of a head.
+    """
+
+    rows: list[Rows]
+    step: float
+    width: int
+
+    def scaled(self, at: int, query: int, key: int) -> float:
+        """What the softmax takes."""
+        return self.rows[at][query][key] * self.step
+
+    def product(self, at: int, query: int, key: int) -> float:
+        """The dot product."""
+        return self.rows[at][query][key] * self.step * math.sqrt(self.width)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A text as the figure holds it: the weights of each head in 255ths, and what else was given."""
+
+    tokens: list[str]
+    rows: list[Rows]
+    causal: bool
+    scores: Scores | None
+    strips: str
+    likely: Likely | None
+
+    def synced(self) -> dict[str, Any]:
+        """What the page gets."""
+        scores = self.scores and {
+            "packed": _words(self.scores.rows, self.causal), "step": self.scores.step, "width": self.scores.width,
+            "strips": self.strips,
+        }  # fmt: skip
+        return {
+            "tokens": self.tokens, "packed": packed(self.rows, self.causal), "causal": self.causal, "scores": scores,
+            "likely": self.likely,
+        }  # fmt: skip
 
 
 def quantised(row: Sequence[float]) -> list[int]:
@@ -47,10 +116,20 @@ def quantised(row: Sequence[float]) -> list[int]:
     return rounded
 
 
+def _kept(heads: Sequence[Rows], causal: bool) -> list[int]:
+    """All that is kept of the heads: of a causal one only the triangle."""
+    return [x for rows in heads for i, row in enumerate(rows) for x in (row[: i + 1] if causal else row)]
+
+
 def packed(heads: Sequence[Rows], causal: bool) -> str:
     """One byte a weight, base64; of a causal head only the triangle."""
-    data = bytes(x for rows in heads for i, row in enumerate(rows) for x in (row[: i + 1] if causal else row))
-    return base64.b64encode(data).decode()
+    return base64.b64encode(bytes(_kept(heads, causal))).decode()
+
+
+def _words(heads: Sequence[Rows], causal: bool) -> str:
+    """Two bytes a score, little-endian, base64."""
+    kept = _kept(heads, causal)
+    return base64.b64encode(struct.pack(f"<{len(kept)}h", *kept)).decode()
 
 
 def unpacked(text: str, size: int, causal: bool) -> list[Rows]:
@@ -107,6 +186,11 @@ def numbers(rows: Rows) -> Numbers:
     )
 
 
+def strongest(row: Sequence[int]) -> int:
+    """The key with the most weight, the first of several."""
+    return max(range(len(row)), key=lambda i: row[i])
+
+
 def find(heads: Sequence[Rows], preset: str) -> int:
     """The number of the head that a preset shows; the first of several."""
     of = [numbers(rows) for rows in heads]
@@ -128,89 +212,183 @@ def _level(x: int) -> int:
 
 
 class AttentionExplorer(Visualizer):
-    """Attention weights of all layers and heads on one text: all heads small, one large, one query in numbers.
+    """Attention weights of all layers and heads on a text: all heads small, one large, one weight as it is computed.
 
     For each head it gives the mean entropy of its rows and how much weight goes to the token before the query, to the
-    first token, and to the query itself. On the plain page the same figure works without a kernel.
+    first token, and to the query itself. Where queries, keys and values are given, it shows how one weight comes from
+    them; where the model's predictions are given, what may come next. On the plain page the same figure works without
+    a kernel.
 
     Args:
         tokens: the text, one string a token, at most 48.
         weights: (layers, heads, T, T); rows are queries, columns keys, and each row sums to 1.
+        vectors: queries, keys and values, each (layers, heads, T, D), as they meet in the dot product.
+        likely: for each token what may come next and how probable it is, the likeliest first.
+        others: more texts of the same model, each a `Text` or a tuple of the four above.
+        text: the one that is shown, from 0.
         layer, head: the head that is shown, from 0.
         query: the token whose row is shown, from 0; None is the last.
+        key: the token whose weight in that row is shown as it is computed, from 0; -1 is the one with the most weight.
 
     Attributes:
-        rows: the weights of each head in 255ths, layer after layer.
+        tokens: those of the text that is shown.
+        rows: the weights of each head on it in 255ths, layer after layer.
         numbers: a `Numbers` for each layer and head.
 
     Raises:
-        ValueError: the shapes do not fit, a row does not sum to 1, or all is too large for a page.
-        traitlets.TraitError: there is no such layer, head or query.
+        ValueError: the shapes do not fit, a row does not sum to 1, the vectors give other weights, or all is too large
+            for a page.
+        traitlets.TraitError: there is no such text, layer, head, query or key.
 
     Example:
         >>> AttentionExplorer(["a", "b"], [[[[1.0, 0.0], [0.25, 0.75]]]]).numbers[0][0].previous
         0.25098039215686274
     """
 
-    tokens = traitlets.List(traitlets.Unicode(), help="The text.").tag(sync=True)
-    packed = traitlets.Unicode(help="The weights in 255ths, a byte each, base64.").tag(sync=True)
-    causal = traitlets.Bool(
-        False, help="Whether no query attends to a later key; then only the triangle is packed."
-    ).tag(sync=True)
+    texts = traitlets.List(traitlets.Dict(), help="Tokens, weights and what else was given of each text.").tag(
+        sync=True
+    )
+    text = traitlets.Int(0, help="The text that is shown.").tag(sync=True)
     layers = traitlets.Int(1, help="Number of layers.").tag(sync=True)
     heads = traitlets.Int(1, help="Number of heads of a layer.").tag(sync=True)
     layer = traitlets.Int(0, help="The layer that is shown.").tag(sync=True)
     head = traitlets.Int(0, help="The head that is shown.").tag(sync=True)
     query = traitlets.Int(0, help="The token whose row is shown.").tag(sync=True)
+    key = traitlets.Int(-1, help="The token whose weight is shown as it is computed; -1 is the strongest.").tag(
+        sync=True
+    )
 
     def __init__(
         self,
         tokens: Sequence[str],
         weights: torch.Tensor | Sequence[Any],
+        vectors: Sequence[torch.Tensor] | None = None,
+        likely: Sequence[Sequence[tuple[str, float]]] | None = None,
         *,
+        others: Iterable[Text | tuple[Any, ...]] = (),
+        text: int = 0,
         query: int | None = None,
         **traits: Any,
     ) -> None:
-        layers = weights.detach().cpu().double().tolist() if hasattr(weights, "detach") else weights
-        self.rows = _checked(tokens, layers)
-        causal = not any(x for rows in self.rows for i, row in enumerate(rows) for x in row[i + 1 :])
-        text = packed(self.rows, causal)
-        if len(text) > setup()["most_bytes"]:
+        given = [Text(tokens, weights, vectors, likely), *(Text(*other) for other in others)]
+        shapes = {(len(one.weights), len(one.weights[0])) for one in given}
+        if len(shapes) > 1:
+            raise ValueError(f"texts of one model have weights of as many layers and heads, not of {sorted(shapes)}")
+        self.seen = [_seen(one) for one in given]
+        texts = [one.synced() for one in self.seen]
+        size = sum(_size(one) for one in texts)
+        layers, heads = shapes.pop()
+        if size > setup()["most_bytes"]:
             raise ValueError(
-                f"{len(layers)} layers of {len(layers[0])} heads on {len(tokens)} tokens take {len(text)} bytes, more "
-                f"than the {setup()['most_bytes']} that fit a page: show fewer tokens, layers or heads"
+                f"{layers} layers of {heads} heads on {sum(len(one.tokens) for one in given)} tokens take {size} "
+                f"bytes, more than the {setup()['most_bytes']} that fit a page: show fewer tokens, layers or heads"
             )
+        last = len(given[min(text, len(given) - 1)].tokens) - 1
         super().__init__(
-            tokens=list(tokens),
-            packed=text,
-            causal=causal,
-            layers=len(layers),
-            heads=len(layers[0]),
-            query=len(tokens) - 1 if query is None else query,
-            **traits,
+            texts=texts, text=text, layers=layers, heads=heads, query=last if query is None else query, **traits
         )
+
+    @property
+    def _shown(self) -> Seen:
+        return self.seen[self.text]
+
+    @property
+    def tokens(self) -> list[str]:
+        return self._shown.tokens
+
+    @property
+    def rows(self) -> list[Rows]:
+        return self._shown.rows
 
     @property
     def numbers(self) -> list[list[Numbers]]:
         every = [numbers(rows) for rows in self.rows]
         return [every[i : i + self.heads] for i in range(0, len(every), self.heads)]
 
-    @traitlets.validate("layer", "head", "query")
+    @traitlets.validate("text", "layer", "head", "query", "key")
     def _there(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
-        count = {"layer": self.layers, "head": self.heads, "query": len(self.tokens)}[name]
-        if not 0 <= value < count:
-            raise traitlets.TraitError(f"{name} must be a whole number from 0 to {count - 1}, not {value}")
+        # A text is chosen together with a token of it: a token is there if it is one of any text.
+        most = max(len(one.tokens) for one in self.seen)
+        count = {"text": len(self.seen), "layer": self.layers, "head": self.heads}.get(name, most)
+        low = -1 if name == "key" else 0
+        if not low <= value < count:
+            raise traitlets.TraitError(f"{name} must be a whole number from {low} to {count - 1}, not {value}")
         return value
 
     def _describe(self) -> str:
-        return describe(
-            self.tokens, self.rows, self.causal, (self.layers, self.heads), self.layer, self.head, self.query
+        told = describe(
+            self._shown, (self.layers, self.heads), layer=self.layer, head=self.head, query=self.query, key=self.key
         )
+        return f"Text {self.text + 1} of {len(self.seen)}. {told}" if len(self.seen) > 1 else told
 
     def _draw(self) -> str:
-        rows = self.rows[self.layer * self.heads + self.head]
-        return _picture(self.tokens, rows, self.causal, self.query, self.words, f"layer {self.layer}, head {self.head}")
+        one, rows = self._shown, self.rows[self.layer * self.heads + self.head]
+        query = min(self.query, len(one.tokens) - 1)
+        return _picture(one.tokens, rows, one.causal, query, self.words, f"layer {self.layer}, head {self.head}")
+
+
+def _listed(numbers: torch.Tensor | Sequence[Any]) -> Any:
+    return numbers.detach().cpu().double().tolist() if hasattr(numbers, "detach") else numbers
+
+
+def _size(text: dict[str, Any]) -> int:
+    """Bytes of what is packed of a text."""
+    scores = text["scores"]
+    return len(text["packed"]) + (len(scores["packed"]) + len(scores["strips"]) if scores else 0)
+
+
+def _seen(text: Text) -> Seen:
+    """A text as the figure holds it.
+
+    Raises:
+        ValueError: the shapes do not fit, a row is no weights, or the vectors give other weights.
+    """
+    tokens = list(text.tokens)
+    rows = _checked(tokens, _listed(text.weights))
+    causal = not any(x for head in rows for i, row in enumerate(head) for x in row[i + 1 :])
+    likely = None
+    if text.likely is not None:
+        if len(text.likely) != len(tokens):
+            raise ValueError(f"{len(tokens)} tokens need as many predictions, not {len(text.likely)}")
+        likely = [[(token, round(p, 4)) for token, p in one] for one in text.likely]
+    if text.vectors is None:
+        return Seen(tokens, rows, causal, None, "", likely)
+    return Seen(tokens, rows, causal, _scores(rows, text.vectors, causal), _strips(text.vectors), likely)
+
+
+def _scores(rows: list[Rows], vectors: Sequence[torch.Tensor], causal: bool) -> Scores:
+    """The scores of queries and keys, of which the weights must be the softmax."""
+    queries, keys = (vector.detach().cpu().double() for vector in vectors[:2])
+    width = queries.shape[-1]
+    exact = (queries @ keys.transpose(-1, -2) / math.sqrt(width)).flatten(0, 1).tolist()
+    if len(exact) != len(rows) or any(len(head) != len(rows[0]) for head in exact):
+        raise ValueError(f"vectors must have the shape (layers, heads, {len(rows[0])}, channels)")
+    seen = [[row[: i + 1] if causal else row for i, row in enumerate(head)] for head in exact]
+    for head, weights in zip(seen, rows, strict=True):
+        for score, weight in zip(head, weights, strict=True):
+            largest = max(score)
+            total = sum(math.exp(x - largest) for x in score)
+            if any(abs(math.exp(x - largest) / total - w / UNIT) > _CLOSE for x, w in zip(score, weight, strict=False)):
+                raise ValueError("the weights are not the softmax of these queries and keys over the root of the width")
+    step = (max(abs(x) for head in seen for row in head for x in row) or 1.0) / _MOST
+    size = len(rows[0])
+    return Scores(
+        [[[math.floor(x / step + 0.5) for x in row] + [0] * (size - len(row)) for row in head] for head in seen],
+        step,
+        width,
+    )
+
+
+def _strips(vectors: Sequence[torch.Tensor]) -> str:
+    """Queries, keys and values as colours: half a byte a channel, 8 is zero, base64."""
+    steps: list[int] = []
+    for vector in vectors:
+        numbers = vector.detach().cpu().double().flatten().tolist()
+        largest = max(map(abs, numbers)) or 1.0
+        steps += [8 + math.floor(_STEPS * x / largest + 0.5) for x in numbers]
+    steps += [8] * (len(steps) % 2)
+    return base64.b64encode(bytes(16 * high + low for high, low in zip(steps[::2], steps[1::2], strict=True))).decode()
 
 
 def _checked(tokens: Sequence[str], weights: Sequence[Any]) -> list[Rows]:
@@ -240,12 +418,34 @@ def _checked(tokens: Sequence[str], weights: Sequence[Any]) -> list[Rows]:
     return heads
 
 
-def describe(
-    tokens: Sequence[str], rows: Sequence[Rows], causal: bool, shape: tuple[int, int], layer: int, head: int, query: int
-) -> str:
+def fixed(x: float, places: int) -> str:
+    """A number with so many decimals, as JavaScript rounds them, and a minus sign."""
+    return str(Decimal(x).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)).replace("-", "−")
+
+
+def _computed(of: Seen, at: int, query: int, key: int) -> str:
+    """How one weight comes from its query and key."""
+    if of.scores is None:
+        return ""
+    name = f"Key {key} “{shown(of.tokens[key])}”"
+    if of.causal and key > query:
+        return f" {name} is later than the query: masked, its weight is 0."
+    weight = two(of.rows[at][query][key] / UNIT)
+    return (
+        f" {name}: q · k is {fixed(of.scores.product(at, query, key), 1)}, over √{of.scores.width} it is "
+        f"{fixed(of.scores.scaled(at, query, key), 2)}, and the softmax of the row makes {weight} of it."
+    )
+
+
+def describe(of_text: Seen, shape: tuple[int, int], *, layer: int, head: int, query: int, key: int = -1) -> str:
     """The state in sentences."""
-    mine = rows[layer * shape[1] + head]
+    tokens, causal, at = of_text.tokens, of_text.causal, layer * shape[1] + head
+    mine = of_text.rows[at]
+    query = min(query, len(tokens) - 1)
     row, of = mine[query], numbers(mine)
+    key = strongest(row) if key < 0 else min(key, len(tokens) - 1)
+    likely = of_text.likely[query] if of_text.likely else []
+    comes = ", ".join(f"“{shown(token)}” {two(p)}" for token, p in likely)
     seen = query + 1 if causal else len(tokens)
     order = sorted(range(seen), key=lambda i: (-row[i], i))
     weights = [f"{two(row[i] / UNIT)} to {i} “{shown(tokens[i])}”" for i in order[:_TOLD] if row[i]]
@@ -257,6 +457,7 @@ def describe(
         f"is {two(entropy(row))} of at most {two(math.log2(seen))} bits. Means of this head over the queries from 1 "
         f"on: entropy {two(of.entropy)} bits, weight of the previous token {two(of.previous)}, of the first "
         f"{two(of.first)}, of the query itself {two(of.itself)}."
+        f"{_computed(of_text, at, query, key)}{f' Likeliest to come next: {comes}.' if comes else ''}"
     )
 
 

@@ -37,7 +37,15 @@ const ASK = {
   find: ([all, preset]) => heads.find(all, preset),
   home: ([all, preset]) => heads.home(all, preset),
   paths: heads.paths,
-  attention_words: ([tokens, all, causal, shape, state]) => headWords.describe(tokens, all, causal, shape, state),
+  attention_words: ([text, shape, state, count]) => headWords.describe(heads.seen(text), shape, state, count),
+  strips: ([text, at]) => {
+    const one = heads.seen(text);
+    return [0, 1, 2].map((kind) => one.tokens.map((_, token) => one.strip(kind, at, token)));
+  },
+  mixed: ([text, at, query]) => {
+    const one = heads.seen(text);
+    return heads.mixed(one, at, one.all[at][query]);
+  },
   attention_script: ([all, causal, shape, state]) => headWords.script(all, causal, shape, state),
   attention_state: ([given, of]) => heads.isState(given, of),
 };

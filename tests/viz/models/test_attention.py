@@ -56,7 +56,7 @@ def test_rows_are_the_weights_in_255ths() -> None:
         assert (rows.sum(-1) == 255).all()
         assert float((rows / 255 - probs).abs().max()) < 1 / 255
         assert not rows[probs == 0].any()
-        assert w.causal == causal or not rows.triu(1).any()
+        assert w.seen[0].causal == causal or not rows.triu(1).any()
 
 
 def test_rows_in_half_precision_do_too() -> None:
@@ -68,9 +68,9 @@ def test_rows_in_half_precision_do_too() -> None:
 
 def test_page_unpacks_what_was_packed(ask: Ask) -> None:
     every = [explorer(probs) for probs, _ in cases(60, seed=2)]
-    asked = [[w.packed, len(w.tokens), w.causal] for w in every]
-    for w, page in zip(every, ask("unpacked", asked), strict=True):
-        assert page == w.rows == of.unpacked(w.packed, len(w.tokens), w.causal)
+    asked = [[w.texts[0]["packed"], len(w.tokens), w.seen[0].causal] for w in every]
+    for w, page, (packed, size, causal) in zip(every, ask("unpacked", asked), asked, strict=True):
+        assert page == w.rows == of.unpacked(packed, size, causal)
 
 
 def check(rows: list[list[int]], actual: dict[str, float]) -> None:
@@ -152,7 +152,105 @@ def test_cells_are_drawn_as_dark_as_their_weight(ask: Ask) -> None:
 
 
 def state(w: AttentionExplorer) -> dict[str, int]:
-    return {"layer": w.layer, "head": w.head, "query": w.query}
+    return {name: getattr(w, name) for name in ("text", "layer", "head", "query", "key")}
+
+
+Vectors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def vectors(shape: tuple[int, ...], seed: int, scale: float = 1.0) -> Vectors:
+    """Queries, keys and values of (layers, heads, T, D)."""
+    generator = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(*shape, generator=generator) for _ in range(3))
+    return scale * q, k, v
+
+
+def of_vectors(given: Vectors, causal: bool = True, root: float | None = None) -> torch.Tensor:
+    """The weights, by PyTorch's own attention: it gives them as the mean of unit vectors."""
+    q, k, _ = given
+    size = q.shape[-2]
+    unit = torch.eye(size).expand(*q.shape[:2], size, size)
+    return torch.nn.functional.scaled_dot_product_attention(q, k, unit, is_causal=causal, scale=root)
+
+
+def with_vectors(seed: int, shape: tuple[int, ...] = (2, 3, 9, 8), causal: bool = True, **more: Any) -> Any:
+    given = vectors(shape, seed, scale=1 + seed % 4)
+    return explorer(of_vectors(given, causal), vectors=given, **more), given
+
+
+# One weight as it is computed
+
+
+def test_scores_are_those_of_torch() -> None:
+    for seed in range(20):
+        w, (q, k, _) = with_vectors(seed, causal=seed % 3 > 0)
+        scores = w.seen[0].scores
+        product = (q @ k.mT).flatten(0, 1)
+        least = 0.51 * scores.step
+        for at, head in enumerate(product.tolist()):
+            for i, row in enumerate(head):
+                for j, exact in enumerate(row[: i + 1] if seed % 3 else row):
+                    assert abs(scores.scaled(at, i, j) - exact / 8**0.5) < least + 1e-5
+                    assert abs(scores.product(at, i, j) - exact) < least * 8**0.5 + 1e-5
+
+
+def test_weights_that_the_vectors_do_not_give_are_refused() -> None:
+    given = vectors((1, 2, 6, 4), seed=1, scale=3)
+    with pytest.raises(ValueError, match="not the softmax of these queries and keys"):
+        explorer(of_vectors(given, root=1.0), vectors=given)
+    with pytest.raises(ValueError, match=r"vectors must have the shape \(layers, heads, 6, channels\)"):
+        explorer(of_vectors(given), vectors=vectors((1, 2, 5, 4), seed=1))
+
+
+def test_colours_of_vectors_are_in_fifteen_steps(ask: Ask) -> None:
+    w, given = with_vectors(5)
+    for at in (0, 4):
+        for vector, page in zip(given, ask("strips", [[w.texts[0], at]])[0], strict=True):
+            steps = torch.tensor(page)
+            exact = 7 * vector.flatten(0, 1)[at] / vector.abs().max()
+            assert float((steps - exact).abs().max()) <= 0.5 + 1e-6
+
+
+def test_what_the_values_are_summed_to_is_what_torch_sums_them_to(ask: Ask) -> None:
+    w, (q, k, v) = with_vectors(6)
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).flatten(0, 1)
+    for at, query in ((0, 8), (3, 4), (5, 0)):
+        (page,) = ask("mixed", [[w.texts[0], at, query]])
+        exact = 7 * out[at, query] / v.abs().max()
+        assert float((torch.tensor(page) - exact).abs().max()) < 0.6
+
+
+def test_words_tell_how_a_weight_is_computed() -> None:
+    w, (q, k, _) = with_vectors(7, query=6, key=2, layer=1, head=1)
+    product = float(q[1, 1, 6] @ k[1, 1, 2])
+    weight = float(of_vectors((q, k, q))[1, 1, 6, 2])
+    assert f"Key 2 “c”: q · k is {of.fixed(product, 1)}, over √8 it is {of.fixed(product / 8**0.5, 2)}, " in w.words
+    assert f"makes {weight:.2f} of it." in w.words
+    w.key = 7
+    assert w.words.endswith("Key 7 “h” is later than the query: masked, its weight is 0.")
+    w.key = -1
+    assert f"Key {of.strongest(w.rows[4][6])} “" in w.words
+
+
+def test_words_tell_what_may_come_next() -> None:
+    likely = [[("x", 0.75), (" ", 0.2)]] * 3
+    w = explorer(torch.eye(3)[None, None], likely=likely)
+    assert w.words.endswith("Likeliest to come next: “x” 0.75, “␣” 0.20.")
+    with pytest.raises(ValueError, match="3 tokens need as many predictions, not 2"):
+        explorer(torch.eye(3)[None, None], likely=likely[:2])
+
+
+def test_another_text_is_another_text() -> None:
+    w = explorer(torch.eye(5)[None, None], others=[(["x", "y"], torch.eye(2)[None, None])], query=4)
+    assert w.words.startswith("Text 1 of 2. Attention of 5 tokens")
+    w.text = 1
+    assert w.words.startswith("Text 2 of 2. Attention of 2 tokens")
+    assert "query 1 “y”" in w.words
+    assert w.tokens == ["x", "y"]
+    with pytest.raises(ValueError, match="as many layers and heads"):
+        explorer(torch.eye(5)[None, None], others=[(["x", "y"], torch.eye(2).expand(1, 2, 2, 2))])
+    with pytest.raises(traitlets.TraitError, match="text must be a whole number from 0 to 1, not 2"):
+        w.text = 2
 
 
 def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
@@ -163,7 +261,14 @@ def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
         every.append(
             explorer(probs, layer=draw.randrange(layers), head=draw.randrange(heads), query=draw.randrange(size))
         )
-    asked = [[w.tokens, w.rows, w.causal, [w.layers, w.heads], state(w)] for w in every]
+    for seed in range(20):
+        other = vectors((2, 3, 6, 4), seed)
+        w, _ = with_vectors(
+            seed, causal=seed % 3 > 0, likely=[[("e", 0.5), ("\n", 0.125)]] * 9, text=seed % 2,
+            key=draw.randrange(-1, 9), query=draw.randrange(9), others=[(list("others"), of_vectors(other), other)],
+        )  # fmt: skip
+        every.append(w)
+    asked = [[w.texts[w.text], [w.layers, w.heads], state(w), len(w.texts)] for w in every]
     for w, page in zip(every, ask("attention_words", asked), strict=True):
         assert page == w.words
 
@@ -193,25 +298,26 @@ def test_copied_code_finds_the_row_in_a_model(
         patch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
         model(ids)
     w = explorer(torch.cat(seen), layer=1, head=3, query=5)
-    assert w.causal
+    assert w.seen[0].causal
     for query in (5, 8, 0):
         w.query = query
-        (code,) = ask("attention_script", [[w.rows, w.causal, [w.layers, w.heads], state(w)]])
+        (code,) = ask("attention_script", [[w.rows, w.seen[0].causal, [w.layers, w.heads], state(w)]])
         names: dict[str, Any] = {"model": model, "ids": ids}
         exec(compile(code, "copied", "exec"), names)
         torch.testing.assert_close(names["row"], seen[1][0, 3, query], rtol=1e-4, atol=1e-5)
         assert "tensor" in capsys.readouterr().out
     names = {"model": model, "ids": ids.flip(1)}
     w.query = 8
-    (code,) = ask("attention_script", [[w.rows, w.causal, [w.layers, w.heads], state(w)]])
+    (code,) = ask("attention_script", [[w.rows, w.seen[0].causal, [w.layers, w.heads], state(w)]])
     with pytest.raises(AssertionError):
         exec(compile(code, "copied", "exec"), names)
 
 
 def test_states_of_links_are_checked(ask: Ask) -> None:
-    shape = {"layers": 2, "heads": 3, "size": 5}
-    good = [{}, {"layer": 1}, {"layer": 1, "head": 2, "query": 4}]
+    shape = {"layers": 2, "heads": 3, "sizes": [5, 2]}
+    good = [{}, {"layer": 1}, {"layer": 1, "head": 2, "query": 4, "key": -1}, {"text": 1, "query": 1, "key": 1}]
     bad = [None, 3, {"layer": 2}, {"head": 3}, {"query": 5}, {"query": -1}, {"query": 0.5}, {"rows": 1}]
+    bad += [{"text": 2}, {"text": 1, "query": 2}, {"text": 1, "key": 2}, {"key": -2}]
     assert ask("attention_state", [[candidate, shape] for candidate in good]) == [True] * len(good)
     assert not any(ask("attention_state", [[candidate, shape] for candidate in bad]))
 
@@ -256,7 +362,7 @@ def test_mistakes_are_named() -> None:
         explorer(torch.tensor([[[[1.5, -0.5], [0.5, 0.5]]]]))
     with pytest.raises(ValueError, match="sums to nan"):
         explorer(good * torch.nan)
-    with pytest.raises(ValueError, match=r"take \d+ bytes, more than the 60000 that fit a page"):
+    with pytest.raises(ValueError, match=r"take \d+ bytes, more than the 120000 that fit a page"):
         explorer(torch.full((8, 8, 48, 48), 1 / 48))
     w = explorer(good)
     with pytest.raises(traitlets.TraitError, match="query must be a whole number from 0 to 2, not 3"):
@@ -266,9 +372,9 @@ def test_mistakes_are_named() -> None:
 
 
 def test_four_layers_of_four_heads_are_small() -> None:
-    assert len(explorer(torch.randn(4, 4, 48, 48).softmax(-1)).packed) < 50_000
+    assert len(explorer(torch.randn(4, 4, 48, 48).softmax(-1)).texts[0]["packed"]) < 50_000
     tall = torch.ones(48, 48).tril()
-    assert len(explorer((tall / tall.sum(-1, keepdim=True)).expand(6, 6, -1, -1)).packed) < 60_000
+    assert len(explorer((tall / tall.sum(-1, keepdim=True)).expand(6, 6, -1, -1)).texts[0]["packed"]) < 60_000
 
 
 # The figure among all figures
@@ -277,13 +383,20 @@ def test_four_layers_of_four_heads_are_small() -> None:
 TEXT = "To be or\nnot to be, that"
 
 
+OTHER = "or not, or not"
+
+
+def made_up(text: str, layers: int, heads: int, causal: bool) -> of.Text:
+    """Queries, keys, values and predictions at random."""
+    given = vectors((layers, heads, len(text), 8), seed=len(text), scale=2)
+    likely = [[(text[i - j], 0.5 / 2**j) for j in range(5)] for i in range(len(text))]
+    return of.Text(list(text), of_vectors(given, causal), given, likely)
+
+
 def attention_explorer(layers: int = 3, heads: int = 4, causal: bool = True, **traits: Any) -> AttentionExplorer:
-    """Weights at random, of several layers and heads."""
-    size = len(TEXT)
-    scores = 2 * torch.randn(layers, heads, size, size, generator=torch.Generator().manual_seed(3))
-    if causal:
-        scores.masked_fill_(~torch.ones(size, size).tril().bool(), -torch.inf)
-    return AttentionExplorer(list(TEXT), scores.softmax(-1), **traits)
+    """Two texts, several layers and heads."""
+    first, second = (made_up(text, layers, heads, causal) for text in (TEXT, OTHER))
+    return AttentionExplorer(*first, others=[second], **traits)
 
 
 def attention_presets() -> dict[str, Traits]:
@@ -298,8 +411,8 @@ def sample() -> Sample:
     return Sample(
         make=attention_explorer,
         act=clicking(".at-token", 2), acted={"query": 2},
-        presets=attention_presets(), other={"layer": 1, "head": 1, "query": 5},
-        linked={"layer": 2, "head": 1, "query": 4}, broken=("=eyJsYXllciI6OX0",),  # layer 9
-        looks=(Look({"query": 4}), Look({"heads": 12, "query": 4})), plain=({"layer": 1},),
-        targets="button, input, select",
+        presets=attention_presets(), other={"layer": 1, "head": 1, "query": 5, "key": 3},
+        linked={"text": 1, "layer": 2, "head": 1, "query": 4, "key": 2}, broken=("=eyJsYXllciI6OX0",),  # layer 9
+        looks=(Look({"query": 4}), Look({"heads": 12, "query": 4}), Look({"query": 4, "key": 9})),
+        plain=({"layer": 1},), targets="button, input, select",
     )  # fmt: skip

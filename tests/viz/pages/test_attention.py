@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+import torch
+from playwright.sync_api import Page, Position, expect
 
-from torchbook.viz.attention import setup
+from torchbook.viz import AttentionExplorer
+from torchbook.viz.attention import fixed, setup
+from torchbook.viz.units import two
 
 from ..conftest import Show
-from ..models.test_attention import TEXT, at_home, attention_explorer
+from ..models.test_attention import OTHER, TEXT, at_home, attention_explorer
 from ..pressing import copied, press, tab_into, words
 
 PRESETS = list(setup()["presets"])
@@ -90,7 +93,7 @@ def test_an_arc_is_as_thick_as_its_weight(show: Show) -> None:
     widget = attention_explorer(layer=1, head=2, query=9)
     page = show(widget)
     drawn = page.locator(".at-arc").evaluate_all(
-        "(all) => all.map((arc) => [arc.style.strokeWidth, arc.style.opacity])"
+        "(all) => all.map((arc) => [arc.style.strokeWidth, arc.style.strokeOpacity])"
     )
     for weight, (thick, opacity) in zip(widget.rows[6][9], drawn, strict=True):
         assert float(thick.removesuffix("px")) == pytest.approx(max(0.4, 9 * weight / 255), abs=0.01)
@@ -122,12 +125,84 @@ def test_a_finger_taps_the_nearest_token(show: Show) -> None:
     expect(words(page)).to_have_text(attention_explorer(query=12).words)
 
 
-def test_a_click_on_the_map_chooses_a_query(show: Show) -> None:
-    page = show(attention_explorer())
+def in_map(page: Page, query: int, key: int) -> Position:
+    """The place of a cell in the large map."""
     box = page.locator(".at-svg").bounding_box()
     assert box
-    page.locator(".at-svg").click(position={"x": box["width"] / 2, "y": box["height"] * 6.5 / len(TEXT)})
-    expect(words(page)).to_have_text(attention_explorer(query=6).words)
+    return {"x": box["width"] * (key + 0.5) / len(TEXT), "y": box["height"] * (query + 0.5) / len(TEXT)}
+
+
+def test_a_click_on_the_map_chooses_a_cell(show: Show) -> None:
+    page = show(attention_explorer())
+    page.locator(".at-svg").click(position=in_map(page, 6, 3))
+    expect(words(page)).to_have_text(attention_explorer(query=6, key=3).words)
+
+
+def test_cells_by_arrow_keys(show: Show) -> None:
+    page = show(attention_explorer(query=6, key=3))
+    large = page.get_by_role("slider", name="Key")
+    for key, query, found in (("ArrowRight", 6, 4), ("ArrowUp", 5, 4), ("End", 5, len(TEXT) - 1), ("Home", 5, 0)):
+        large.press(key)
+        expect(words(page)).to_have_text(attention_explorer(query=query, key=found).words)
+        expect(large).to_have_attribute("aria-valuenow", str(found))
+
+
+def test_the_pressed_weight_is_computed_below(show: Show) -> None:
+    widget = attention_explorer(layer=1, head=2, query=9, key=4)
+    page = show(widget)
+    scores = widget.seen[0].scores
+    assert scores
+    numbers = [fixed(scores.product(6, 9, 4), 1), fixed(scores.scaled(6, 9, 4), 2), two(widget.rows[6][9][4] / 255)]
+    expect(page.locator(".at-chain b")).to_have_text([f"= {number}" for number in numbers])
+    expect(page.locator(".at-chain .at-title")).to_have_text(
+        ["q · k", "÷ √8", "softmax of the row", "× v, then the sum"]
+    )
+    expect(page.locator(".at-bars i")).to_have_count(len(TEXT))
+    expect(page.locator(".at-bars i.later")).to_have_count(len(TEXT) - 10)
+    bars = page.locator(".at-bars").bounding_box()
+    assert bars
+    page.locator(".at-bars").click(position={"x": bars["width"] * 7.5 / len(TEXT), "y": 10})
+    expect(words(page)).to_have_text(attention_explorer(layer=1, head=2, query=9, key=7).words)
+
+
+def test_a_masked_weight_says_so(show: Show) -> None:
+    page = show(attention_explorer(query=4, key=9))
+    expect(page.locator(".at-scaled")).to_have_text("later: masked= −∞")
+    expect(page.locator(".at-softmax b")).to_have_text("= 0.00")
+
+
+def test_what_may_come_next_is_that_of_the_query(show: Show) -> None:
+    page = show(attention_explorer(query=4))
+    expect(page.locator(".at-guess")).to_have_text(["e", "b", "␣", "o", "T"])
+    expect(page.locator(".at-chance")).to_have_text(["0.50", "0.25", "0.13", "0.06", "0.03"])
+
+
+def test_a_reader_takes_another_text(show: Show) -> None:
+    page = show(attention_explorer(query=20))
+    page.get_by_label("text", exact=True).select_option("1")
+    expect(words(page)).to_have_text(attention_explorer(text=1, query=len(OTHER) - 1).words)
+    expect(page.locator(".at-token")).to_have_text([token.replace(" ", "␣") for token in OTHER])
+    page.locator(".at-token").nth(3).click()
+    expect(words(page)).to_have_text(attention_explorer(text=1, query=3).words)
+
+
+def test_pointing_at_a_token_lights_its_row_and_its_column(show: Show) -> None:
+    page = show(attention_explorer(query=20))
+    page.locator(".at-token").nth(5).hover()
+    lit = page.locator(".at-band.tbviz-lit")
+    assert sorted(lit.evaluate_all("(all) => all.map((one) => one.dataset.part)")) == ["c5", "r5"]
+    page.locator(".at-svg").hover(position=in_map(page, 7, 2))
+    assert sorted(lit.evaluate_all("(all) => all.map((one) => one.dataset.part)")) == ["c2", "r7"]
+    tokens = page.locator(".at-token.tbviz-lit").evaluate_all("(all) => all.map((one) => one.dataset.part)")
+    assert tokens == ["t2", "t7"]
+
+
+def test_weights_alone_have_no_computation_below(show: Show) -> None:
+    page = show(AttentionExplorer(list("abc"), torch.eye(3)[None, None], query=1))
+    expect(page.locator(".at-chain")).to_have_count(0)
+    expect(page.locator(".at-next")).to_have_count(0)
+    page.locator(".at-svg").click(position={"x": 3, "y": 3})
+    expect(words(page)).to_contain_text("query 0 “a”")
 
 
 def test_copied_code_holds_the_state(show: Show) -> None:

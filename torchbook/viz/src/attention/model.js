@@ -10,7 +10,7 @@ const sum = (all) => all.reduce((a, b) => a + b, 0);
 
 /** The heads, layer after layer, from one byte a weight; of causal heads only the triangle is there. */
 export function unpacked(text, size, causal) {
-  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const data = bytesOf(text);
   const found = [];
   let at = 0;
   while (at < data.length) {
@@ -24,6 +24,59 @@ export function unpacked(text, size, causal) {
     );
   }
   return found;
+}
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+/** Heads of scores in whole steps, from two bytes each; of causal heads only the triangle is there. */
+function scored(text, size, causal) {
+  const data = bytesOf(text);
+  const view = new DataView(data.buffer);
+  let at = 0;
+  const row = (i) => range(size).map((j) => (causal && j > i ? 0 : view.getInt16((at += 2) - 2, true)));
+  const heads = [];
+  while (at < data.length) heads.push(range(size).map(row));
+  return heads;
+}
+
+/**
+ * A text as the model's trait has it, unpacked.
+ * @returns {object} `tokens`, `causal`, `likely`, `all` (the weights of each head), and, where queries and keys were given,
+ *   `width`, `product` and `scaled` (of a head, a query and a key) and `strip` (the steps of a vector, from −7 to 7: of kind
+ *   0, 1 or 2, which are queries, keys and values)
+ */
+export function seen({ tokens, packed, causal, scores, likely }) {
+  const size = tokens.length;
+  const of = { tokens, causal, likely, all: unpacked(packed, size, causal), width: 0 };
+  if (!scores) return of;
+  const { step, width } = scores;
+  const rows = scored(scores.packed, size, causal);
+  const halves = bytesOf(scores.strips);
+  const half = (i) => (i % 2 ? halves[i >> 1] & 15 : halves[i >> 1] >> 4) - 8;
+  return {
+    ...of,
+    width,
+    scaled: (at, query, key) => rows[at][query][key] * step,
+    product: (at, query, key) => rows[at][query][key] * step * Math.sqrt(width),
+    strip: (kind, at, token) => range(width).map((i) => half(((kind * rows.length + at) * size + token) * width + i)),
+  };
+}
+
+/** The key with the most weight, the first of several. */
+export const strongest = (row) => row.indexOf(Math.max(...row));
+
+/** The query and the key of a state in a text: those of a longer text are its last, and −1 is the strongest. */
+export function cellOf({ tokens, all }, heads, { layer, head, query, key }) {
+  const [at, last] = [layer * heads + head, tokens.length - 1];
+  const q = Math.min(query, last);
+  return { at, query: q, key: key < 0 ? strongest(all[at][q]) : Math.min(key, last) };
+}
+
+/** The mean of the values of a head under the weights of a row, in steps of colour. */
+export function mixed(text, at, row) {
+  const sums = Array(text.width).fill(0);
+  row.forEach((w, key) => w && text.strip(2, at, key).forEach((x, i) => (sums[i] += (w * x) / UNIT)));
+  return sums;
 }
 
 /** Bits: 0 where one key has all the weight, log2(n) where n keys share it equally. */
@@ -90,8 +143,9 @@ export function paths(rows) {
 }
 
 /** Is this, from a link, a state that can be shown? */
-export function isState(given, { layers, heads, size }) {
+export function isState(given, { layers, heads, sizes }) {
   if (!given || typeof given !== "object") return false;
-  const most = { layer: layers, head: heads, query: size };
-  return Object.entries(given).every(([name, x]) => Object.hasOwn(most, name) && Number.isInteger(x) && x >= 0 && x < most[name]);
+  const size = sizes[given.text ?? 0] ?? 0;
+  const most = { text: sizes.length, layer: layers, head: heads, query: size, key: size };
+  return Object.entries(given).every(([name, x]) => Object.hasOwn(most, name) && Number.isInteger(x) && x >= (name === "key" ? -1 : 0) && x < most[name]);
 }

@@ -19,6 +19,11 @@ export function masked(size, unit) {
   ];
 }
 
+const across = (size, i) => Array.from({ length: size }, (_, j) => `x${i}-${j}`);
+const down = (size, j) => Array.from({ length: size }, (_, i) => `x${i}-${j}`);
+/** The cells of the large map that a token has a part in: its row and its column. */
+const cellsOf = (size, i) => [...across(size, i), ...down(size, i)].join(" ");
+
 /**
  * The text with arcs from the query to its keys, as thick as their weights.
  * @param {{tokens: string[], causal: boolean, pick: (query: number) => void}} options
@@ -28,11 +33,11 @@ export function masked(size, unit) {
 export function arcs({ tokens, causal, pick }) {
   const size = tokens.length;
   const svg = s("svg", { class: "at-arcs", "aria-hidden": "true" });
-  const texts = tokens.map((token) => h("span", { class: "at-token", "aria-hidden": "true" }, shown(token)));
+  const texts = tokens.map((token, i) => h("span", { class: "at-token", "aria-hidden": "true", "data-part": `t${i}`, "data-with": cellsOf(size, i) }, shown(token)));
   const line = h("div", { class: "at-text" }, texts);
   const inner = h("div", { class: "at-inner" }, svg, line);
   const node = h("div", { class: "at-strip", role: "slider", tabindex: 0, "aria-label": "Query", "aria-valuemin": 0, "aria-valuemax": size - 1 }, inner);
-  const curves = tokens.map(() => s("path", { class: "at-arc" }));
+  const curves = tokens.map((_, i) => s("path", { class: "at-arc", "data-part": `a${i}`, "data-with": `t${i}` }));
   const drop = s("path", { class: "at-drop" });
   replace(svg, curves, drop);
   let run = { cancel() {} };
@@ -65,7 +70,7 @@ export function arcs({ tokens, causal, pick }) {
       const up = far < 1 ? 22 : 26 + (high - 42) * Math.sqrt(far / reach);
       curve.setAttribute("d", far < 1 ? `M${at - 7} ${base}C${at - 16} ${base - 1.4 * up} ${at + 16} ${base - 1.4 * up} ${at + 7} ${base}` : `M${at} ${base}C${at} ${base - up} ${x} ${base - up} ${x} ${base}`);
       curve.style.strokeWidth = `${Math.max(0.4, THICK * w).toFixed(2)}px`;
-      curve.style.opacity = w ? Math.min(1, 0.25 + 1.2 * w).toFixed(3) : "0";
+      curve.style.strokeOpacity = w ? Math.min(1, 0.25 + 1.2 * w).toFixed(3) : "0";
     });
     drop.setAttribute("d", `M${at - 5} ${base}h10`);
     now = { at, weights };
@@ -91,25 +96,42 @@ export function arcs({ tokens, causal, pick }) {
     drawn = width;
   }
 
+  const nearest = (x) => centres.reduce((best, centre, i) => (Math.abs(centre - x) < Math.abs(centres[best] - x) ? i : best), 0);
   // The nearest token, wherever the picture is pressed.
-  pressed(inner, (x) => pick(centres.reduce((best, centre, i) => (Math.abs(centre - x) < Math.abs(centres[best] - x) ? i : best), 0)));
-  return { node, draw, stop: () => run.cancel() };
+  pressed(inner, (x) => pick(nearest(x)));
+  /** The token under a pointer. */
+  const at = (event) => (inner.contains(event.target) ? `t${nearest(event.clientX - inner.getBoundingClientRect().left)}` : undefined);
+  return { node, draw, at, stop: () => run.cancel() };
 }
 
-/** One head, queries down and keys across; a press chooses a query. */
+/** One head, queries down and keys across; a press chooses a cell. */
 export function map({ tokens, causal, pick }) {
   const size = tokens.length;
-  const svg = s("svg", { class: "at-svg", role: "img", viewBox: `-0.1 -0.1 ${size + 0.2} ${size + 0.2}` });
-  pressed(svg, (_, y) => pick(Math.max(0, Math.min(size - 1, Math.floor((y / svg.clientHeight) * size)))));
+  const svg = s("svg", { class: "at-svg", role: "slider", tabindex: 0, "aria-label": "Key", "aria-valuemin": 0, "aria-valuemax": size - 1, viewBox: `-0.1 -0.1 ${size + 0.2} ${size + 0.2}` });
+  const place = (along, whole) => Math.max(0, Math.min(size - 1, Math.floor((along / whole) * size)));
+  pressed(svg, (x, y) => pick(place(y, svg.clientHeight), place(x, svg.clientWidth)));
   const mark = s("rect", { width: size, height: 1, class: "at-row" });
+  const here = s("rect", { width: 1, height: 1, class: "at-here" });
+  const bands = tokens.flatMap((_, i) => [
+    s("rect", { y: i, width: size, height: 1, class: "at-band", "data-part": `r${i}`, "data-with": `t${i} ${across(size, i).join(" ")}` }),
+    s("rect", { x: i, width: 1, height: size, class: "at-band", "data-part": `c${i}`, "data-with": `t${i} ${down(size, i).join(" ")}` }),
+  ]);
   const inside = s("g");
-  replace(svg, causal && masked(size, size / 110), inside, s("rect", { width: size, height: size, class: "at-edge" }), mark);
-  let head = "";
-  function draw(rows, name, query) {
-    svg.setAttribute("aria-label", `Weights of ${name}, queries down, keys across; the words below give the row of query ${query}`);
+  replace(svg, causal && masked(size, size / 110), inside, bands, s("rect", { width: size, height: size, class: "at-edge" }), mark, here);
+  let drawn = null;
+  function draw(rows, { query, key }, value) {
+    svg.setAttribute("aria-valuenow", key);
+    svg.setAttribute("aria-valuetext", value);
     mark.style.transform = `translateY(${query}px)`;
-    if (name !== head) replace(inside, cells(rows));
-    head = name;
+    here.style.transform = `translate(${key}px,${query}px)`;
+    if (rows !== drawn) replace(inside, cells(rows));
+    drawn = rows;
   }
-  return { node: svg, draw };
+  /** The cell under a pointer. */
+  function at(event) {
+    if (!svg.contains(event.target)) return undefined;
+    const { left, top, width, height } = svg.getBoundingClientRect();
+    return `x${place(event.clientY - top, height)}-${place(event.clientX - left, width)}`;
+  }
+  return { node: svg, draw, at };
 }

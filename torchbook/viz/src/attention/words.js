@@ -1,25 +1,44 @@
 /** A head and a query in words, and the same row from a model in PyTorch. */
 
-import { entropy, numbers, UNIT } from "./model.js";
+import { cellOf, entropy, numbers, UNIT } from "./model.js";
 
 const TOLD = 5;
 
 export const two = (x) => x.toFixed(2);
+/** A number with so many decimals and a minus sign. */
+export const fixed = (x, places) => x.toFixed(places).replace("-", "−");
 export const shown = (token) => token.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥") || "∅";
 
+/** How one weight comes from its query and key. */
+function computed(text, { at, query, key }) {
+  if (!text.width) return "";
+  const name = `Key ${key} “${shown(text.tokens[key])}”`;
+  if (text.causal && key > query) return ` ${name} is later than the query: masked, its weight is 0.`;
+  return (
+    ` ${name}: q · k is ${fixed(text.product(at, query, key), 1)}, over √${text.width} it is ${fixed(text.scaled(at, query, key), 2)}, ` +
+    `and the softmax of the row makes ${two(text.all[at][query][key] / UNIT)} of it.`
+  );
+}
+
 /** The same sentences as `describe` in torchbook/viz/attention.py. */
-export function describe(tokens, all, causal, [layers, heads], { layer, head, query }) {
-  const mine = all[layer * heads + head];
+export function describe(text, [layers, heads], state, count = 1) {
+  const { tokens, causal, likely } = text;
+  const { layer, head } = state;
+  const cell = cellOf(text, heads, state);
+  const { at, query } = cell;
+  const mine = text.all[at];
+  const comes = (likely?.[query] ?? []).map(([token, p]) => `“${shown(token)}” ${two(p)}`).join(", ");
   const row = mine[query];
   const of = numbers(mine);
   const seen = causal ? query + 1 : tokens.length;
   const order = row.map((_, i) => i).slice(0, seen).sort((a, b) => row[b] - row[a] || a - b);
   const told = order.slice(0, TOLD).filter((i) => row[i]).map((i) => `${two(row[i] / UNIT)} to ${i} “${shown(tokens[i])}”`);
   return (
-    `Attention of ${tokens.length} tokens, ${layers} layer${layers === 1 ? "" : "s"} of ${heads} head${heads === 1 ? "" : "s"}, ${causal ? "causal, so that no query attends to a later key" : "not causal"}. ` +
+    `${count > 1 ? `Text ${state.text + 1} of ${count}. ` : ""}Attention of ${tokens.length} tokens, ${layers} layer${layers === 1 ? "" : "s"} of ${heads} head${heads === 1 ? "" : "s"}, ${causal ? "causal, so that no query attends to a later key" : "not causal"}. ` +
     `Layer ${layer}, head ${head}, query ${query} “${shown(tokens[query])}”: weight ${told.join(", ")}; the row sums to ${two(row.reduce((a, b) => a + b, 0) / UNIT)}, its entropy is ` +
     `${two(entropy(row))} of at most ${two(Math.log2(seen))} bits. Means of this head over the queries from 1 on: entropy ${two(of.entropy)} bits, weight of the previous token ` +
-    `${two(of.previous)}, of the first ${two(of.first)}, of the query itself ${two(of.itself)}.`
+    `${two(of.previous)}, of the first ${two(of.first)}, of the query itself ${two(of.itself)}.` +
+    `${computed(text, cell)}${comes && ` Likeliest to come next: ${comes}.`}`
   );
 }
 
