@@ -14,7 +14,8 @@ const FATE = {
   excluded: "The thread has switched it off: taken off.",
   absent: "In this call nothing carries it.",
 };
-const FROM = { arguments: "from the tensors", thread: "from the thread", both: "from tensors and thread" };
+const FROM = { arguments: "tensors", thread: "thread", both: "tensors, thread" };
+const fromThe = (row) => row.from && `from the ${FROM[row.from].replace(",", " and the")}`;
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
@@ -101,7 +102,7 @@ function render({ model, el }) {
       dot.textContent = waits ? (row.at[0] ?? -1) + 1 || "" : here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
       is.textContent = waits ? FROM[row.from] : IS[row.is];
-      what.textContent = [FROM[row.from], kernel].filter(Boolean).join("; ");
+      what.textContent = [fromThe(row), kernel].filter(Boolean).join("; ");
     },
   });
 
@@ -134,7 +135,7 @@ function render({ model, el }) {
     } else steps.stop();
     queue();
   }
-  const why = (row) => h("p", {}, h("b", {}, row.slot), ` ${purpose(row.key)}. `, row.from && `Here it is ${FROM[row.from]}. `, FATE[row.is]);
+  const why = (row) => h("p", {}, h("b", {}, row.slot), ` ${purpose(row.key)}. `, row.from && `Here it is ${fromThe(row)}. `, FATE[row.is]);
   touchField(stack, { cells: () => line.children, onpick: look, draw: false });
   line.addEventListener("keydown", (event) => {
     const every = [...line.children];
