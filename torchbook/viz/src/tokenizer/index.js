@@ -89,7 +89,7 @@ function render({ model, el }) {
   const stands = h("span");
   const swatch = (...kinds) => kinds.map((kind) => h("i", { class: `tk-swatch ${kind}` }));
   const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned early ", swatch("h0", "h1", "h2", "h3"), " late"));
-  const joins = h("ol", { class: "tk-joins" });
+  const joins = h("ol", { class: "tk-joins", tabindex: 0, "aria-label": "How the piece is joined" });
   const joinsOf = h("p", { class: "tk-title" });
   const side = h("div", { class: "tk-side" }, joinsOf, joins);
   const lower = h("div", { class: "tk-lower" }, view.node, side);
