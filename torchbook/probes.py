@@ -1,9 +1,7 @@
-"""What a run does without showing it in its result: what it keeps, what it reads, where its files came from."""
+"""What a run does without showing it in its result: what it keeps, what it reads."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -36,9 +34,3 @@ def floats_read(run: Callable[[], object]) -> int:
     with _Reads() as reads:
         run()
     return reads.count
-
-
-def save_as_from(device: str, obj: object, path: Path) -> None:
-    """Save `obj` so that the file asks for `device` when it is read, as a file that was written there does."""
-    with mock.patch("torch.serialization.location_tag", return_value=device):
-        torch.save(obj, path)

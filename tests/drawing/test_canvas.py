@@ -12,7 +12,7 @@ import torch
 from playwright.sync_api import Browser
 
 from tests.figures.test_figures import contrast
-from torchbook.drawing import ROLES, WIDTH, Box, Drawing, Part, recipes
+from torchbook.drawing import ROLES, WIDTH, Box, Drawing, Part, networks, recipes
 
 PHONE = 328  # pixels of a column on a screen of 360
 SVG = "{http://www.w3.org/2000/svg}"
@@ -102,6 +102,10 @@ def drawings() -> Iterator[Drawing]:
     x = torch.arange(6.0).reshape(2, 3)
     yield recipes.storage({"x": x, "x.t()": x.t()}, place=4)
     w, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    yield networks.line_fits([(1.0, 5.0), (8.0, 19.0)], {"MSE": (3.0, 3.0), "L1": (2.0, 3.0)})  # capitals at the edge
+    wide = Drawing("At the edge", "a text of wide letters")
+    wide.text(0, 0, "sum(dim=1)")
+    yield wide
     yield recipes.autograd(((w * v).exp() * v).sum(), {"w": w, "v": v})
 
 

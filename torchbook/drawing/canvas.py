@@ -6,6 +6,7 @@ Lengths are units of the drawing. It is at most `WIDTH` wide, and a phone shows 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ WIDTH = 380.0  # the widest that a phone's column of 328 pixels shows with type 
 SIZE = 14  # of all type
 LINE = 17.0  # from one line of text to the next
 _CHARACTER = 8.3  # mean width, of a typeface that is rather wide
+_WIDE = 1.0  # by which the widest letters exceed it
 _LARGEST = 1.25  # a drawing is never shown larger than this
 _HEAD = 8.0  # length of an arrow's head
 
@@ -342,7 +344,7 @@ class Drawing:
 
 def text_width(text: str) -> float:
     """About how wide the longest line of a text is."""
-    return max(len(line) for line in text.split("\n")) * _CHARACTER
+    return max(len(line) * _CHARACTER + _WIDE * len(re.findall("[A-HK-Zmw]", line)) for line in text.split("\n"))
 
 
 def _end(parts: Sequence[Part]) -> float:

@@ -42,7 +42,7 @@ def line_fits(
     far = [f"at x = {x:g} the point is {y:g} and the last line {w * x + b:g}" for x, y in points]
     axes = f"{ylabel} over {xlabel}; " if (xlabel, ylabel) != ("x", "y") else ""
     drawing = Drawing("Points and fitted lines", axes + "; ".join(said + far) + ".")
-    wide = WIDTH - _LEFT - max(map(text_width, fits)) - 18
+    wide = WIDTH - _LEFT - max(map(text_width, fits)) - 12
 
     def at(x: float, y: float) -> tuple[float, float]:
         return _LEFT + x / end * wide, _HIGH * (1 - (y - low) / (high - low))

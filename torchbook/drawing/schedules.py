@@ -126,7 +126,7 @@ def pipeline_bubble(ranks: int, batches: Sequence[int]) -> Drawing:
             for rank in range(ranks)
         }
         name = "one batch" if m == 1 else f"{m} micro-batches"
-        drawing.text(0, y, f"{name}: a rank waits {idle[m]:.0%} of the time", bold=True)
+        drawing.text(0, y, f"{name}: ranks wait {idle[m]:.0%} of the time", bold=True)
         drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
         y += 14 + 26 * ranks + 18
     drawing.legend(0, y, {"read": "forward", "write": "backward, twice as long"})
