@@ -66,7 +66,7 @@ def test_a_line_runs_along_no_border(show: Show, width: int, preset: str) -> Non
     page = show(StrideExplorer(preset=preset), width=width)
     element(page, 0, 0).click()
     expect(page.locator(LINE)).to_have_count(1)
-    assert page.evaluate(BESIDE) >= 2
+    page.wait_for_function(f"({BESIDE})() >= 2", timeout=5000)  # once the cells have come to rest
 
 
 def test_presets_show_shape_and_stride(show: Show) -> None:
