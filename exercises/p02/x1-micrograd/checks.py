@@ -67,6 +67,17 @@ def test_relu_at_zero(Value):
     assert a.grad == 0.0, "the slope of relu at 0 is 0, as in PyTorch"
 
 
+def test_power_zero(Value):
+    a = Value(0.0)
+    try:
+        out = a**0
+        out.backward()
+    except ZeroDivisionError:
+        raise AssertionError("the slope of a**0 is 0 for every a: do not compute 0.0 ** -1") from None
+    assert out.data == 1.0, "a**0 is 1, also where a is 0"
+    assert a.grad == 0.0, "the slope of a**0 is 0, as in PyTorch"
+
+
 def test_deep(Value):
     a = Value(1.0)
     total = a

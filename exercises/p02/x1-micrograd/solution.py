@@ -37,7 +37,8 @@ class Value:
 
     def __pow__(self, power: float) -> Value:
         ### BEGIN SOLUTION
-        return Value(self.data**power, (self,), (power * self.data ** (power - 1),))
+        slope = power * self.data ** (power - 1) if power else 0.0
+        return Value(self.data**power, (self,), (slope,))
         ### END SOLUTION
 
     def exp(self) -> Value:
