@@ -41,7 +41,7 @@ function waysOf(choose) {
   let now = {};
   const pick = (name) => now[name] && choose(name);
   node.addEventListener("keydown", (event) => {
-    const all = Object.keys(STRATEGIES).filter((name) => now[name]);
+    const all = options.filter((el) => now[el.dataset.name] && !el.hidden).map((el) => el.dataset.name);
     const at = all.findIndex((name) => node.getAttribute("aria-activedescendant") === `${id}-${name}`);
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
     if (to === undefined) return;
@@ -56,9 +56,9 @@ function waysOf(choose) {
       const { name } = el.dataset;
       const one = now[name];
       el.setAttribute("aria-selected", String(name === shown));
-      el.toggleAttribute("aria-disabled", !one);
-      if (!one) el.setAttribute("aria-disabled", "true");
-      el.hidden = name === "single" && Boolean(now.ddp);
+      if (one) el.removeAttribute("aria-disabled");
+      else el.setAttribute("aria-disabled", "true");
+      el.hidden = name === "single" && shown !== "single" && Boolean(now.ddp); // a way only where there is no other
       el.classList.toggle("st-best", name === plan.strategy);
       el.classList.toggle("st-not", Boolean(one) && !one.fits);
       el.querySelector("i").style.width = `${one ? Math.min(100, (66 * one.memory.total) / most) : 0}%`;

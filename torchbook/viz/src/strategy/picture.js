@@ -162,7 +162,7 @@ export function cluster() {
     const [has] = tell(name).split("; ");
     replace(told, has, h("br"), groups.map((of) => h("span", { class: `st-who st-wire-${of.dim}` }, wire(of))));
   }
-  relations(node, { onlight: light, walk: { label: "GPUs", all: () => [...spots.keys()].map((rank) => `gpu${rank}`), tell } });
+  relations(node, { onlight: light, walk: { label: "GPUs of the cluster", all: () => [...spots.keys()].map((rank) => `gpu${rank}`), tell } });
   return { node: [node, told], draw };
 }
 

@@ -46,7 +46,7 @@ export const CSS = `
 ${Object.entries(WIRES).map(([dim, hue]) => `.st-wire-${dim}{stroke:var(--tb-${hue});color:var(--tb-${hue})}[data-wire=${dim}] .st-chip{stroke:var(--tb-${hue});stroke-width:2.5}`).join("\n")}
 .st-who{display:inline-block;margin-right:.8rem;font-weight:600}
 .tbviz .st-key i{display:inline-block;width:1.6rem;height:.7rem;border-radius:2px;margin-right:.35rem}
-.tbviz .st-key span{margin-right:1rem}
+.tbviz .st-key span{margin-right:1rem;white-space:nowrap}
 .st-hues{background:linear-gradient(90deg in oklch,oklch(.56 .16 195),oklch(.56 .16 340))}
 .st-pale{opacity:.45}
 .st-tokens{background:var(--tb-fg)}
@@ -70,7 +70,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .sc-svg :is(.st-named,.st-total){font-weight:650}
 .sc-svg .st-total{font-size:15px;fill:var(--tb-good)}
 .sc-svg.st-not .st-total,.sc-svg .st-left{fill:var(--tb-bad);font-weight:650}
-.st-ways{display:flex;gap:4px;flex:1 1 100%}
+.st-ways{display:flex;flex-wrap:wrap;gap:4px;flex:1 1 100%}
 .st-ways [role=option]{flex:1 1 auto;position:relative;cursor:pointer;border:1px solid var(--tb-edge);border-radius:6px;padding:.25rem .3rem .3rem;display:grid;gap:.25rem;align-content:center;min-height:44px;text-align:center;font-size:max(12px,.92em);min-width:0}
 .st-ways [role=option]:hover{background:var(--tb-fill)}
 .st-ways [aria-selected=true]{background:var(--tb-accent-soft);border-color:var(--tb-accent);box-shadow:inset 0 0 0 1px var(--tb-accent);font-weight:650}
@@ -87,7 +87,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .tbviz-bar>.tbviz-slider>output{text-align:left;font-weight:650}
 .tbviz .st-told-one{min-height:1.45em}
 @container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key i{display:inline-block;width:1.6rem;height:.7rem;border-radius:2px;margin-right:.35rem}
-.tbviz .st-key span{margin-right:1rem}
+.tbviz .st-key span{margin-right:1rem;white-space:nowrap}
 .st-hues{background:linear-gradient(90deg in oklch,oklch(.56 .16 195),oklch(.56 .16 340))}
 .st-pale{opacity:.45}
 .st-tokens{background:var(--tb-fg)}
