@@ -6,7 +6,8 @@ import { SHEET } from "../core/sheet.js";
 import { parameters } from "../memory/model.js";
 import { amount, count, duration, significant } from "../core/units.js";
 import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, STRATEGIES, wireOf, WIRES } from "./model.js";
-import { cluster, stack } from "./picture.js";
+import { cluster } from "./cluster.js";
+import { stack } from "./stack.js";
 import { CSS } from "./style.js";
 import { ABOUT, describe, reason, rows, script, SHORT } from "./words.js";
 
@@ -15,6 +16,7 @@ const ASSUMED = [
   "Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.",
   "The block is that of MemoryBudget. float32 weights with bf16 compute mean autocast under DDP, and a MixedPrecisionPolicy (bf16 parameters, float32 reduction) under fully_shard, which casts the residual stream too.",
   "Every collective is a ring as fast as its slowest link; over nodes each GPU has a network card of its own. A ring's rounds wait for the latency between nodes; an all-reduce has a tree's few rounds. No contention, no stragglers.",
+  "What a GPU sends is counted on the fullest stage of a pipeline; the wires that are drawn go from rank to rank.",
   "Computing runs at one rate whatever the shapes; thin slices of tensor parallelism really run slower.",
   "What can hide is taken to hide. Tensor, context and pipeline communication hides behind nothing here; ring attention and pipelines do hide some.",
   "fully_shard gathers and reduces for each micro-batch, as it does unless told otherwise; DDP accumulates under no_sync() and reduces once, and so does a pipeline.",
@@ -153,16 +155,14 @@ function render({ model, el }) {
     const most = ROOM * now.memory_gb * 1e9;
     const bytes = (size) => h("b", { class: size <= most ? "st-good" : "st-bad" }, amount(size));
     const chosen = plan.candidates[plan.strategy];
-    const world = one.layout.world;
-    const each = world === 1 ? "" : " of each GPU";
-    const why = chosen && reason(now, plan).map((part) => (typeof part === "number" ? bytes(part) : part));
     replace(
       end,
       h("b", {}, SHORT[one.name]),
-      one === chosen ? " is enough, with " : one.fits ? " fits, with " : " does not fit: ",
+      one === chosen ? " is enough: " : one.fits ? " fits: " : " does not fit: ",
       bytes(one.memory.total),
-      each,
-      one === chosen ? [": ", why, "."] : chosen ? [". Recommended: ", h("b", {}, SHORT[chosen.name]), ", ", bytes(chosen.memory.total), "."] : ". Nothing here fits.",
+      " a GPU",
+      one === chosen ? reason(now, plan).map((part) => (typeof part === "number" ? bytes(part) : part)) : chosen && [". Recommended: ", h("b", {}, SHORT[chosen.name]), ", ", bytes(chosen.memory.total)],
+      chosen ? "." : ". Nothing here fits.",
       odd && ` ${odd}`,
     );
   }
@@ -205,7 +205,7 @@ function render({ model, el }) {
     drags.size.update({ value: sizes.indexOf(nearest(now)) });
     drags.world.update({ value: exponent(now) });
     const wide = Math.max(300, Math.floor(spot.clientWidth) || 720);
-    const [side, high] = wide < 560 ? [132, 396] : [250, 400];
+    const [side, high] = wide < 560 ? [136, 396] : [250, 400];
     grid.draw(now, one, wide - side - 16, high);
     bar.draw(now, one, plan.candidates.single.memory.total, side, high);
     compare(plan);

@@ -33,7 +33,8 @@ export const CSS = `
 .st-box{fill:oklch(.62 .15 var(--hue)/.08)}
 .st-fine .st-box{fill:oklch(.62 .15 var(--hue)/.22)}
 .st-slice{fill:oklch(.62 .15 var(--hue)/.42)}
-.st-kept{fill:oklch(.56 .16 var(--hue))}
+.st-kept{fill:oklch(.56 .16 var(--hue));fill:light-dark(oklch(.56 .16 var(--hue)),oklch(.68 .14 var(--hue)))}
+:is(.st-chip,.st-box,.st-slice,.st-kept){rx:1.5px}
 .st-step{fill:var(--tb-line)}
 .st-layers{stroke:var(--tb-bg);stroke-opacity:.5;fill:none;pointer-events:none}
 .st-seen{fill:var(--tb-fg)}
@@ -69,7 +70,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .sc-svg .st-size{font-weight:650}
 .sc-svg :is(.st-named,.st-total){font-weight:650}
 .sc-svg .st-total{font-size:15px;fill:var(--tb-good)}
-.sc-svg.st-not .st-total,.sc-svg .st-left{fill:var(--tb-bad);font-weight:650}
+.sc-svg.st-not .st-total,.sc-svg .st-excess{fill:var(--tb-bad);font-weight:650}
 .st-ways{display:flex;flex-wrap:wrap;gap:4px;flex:1 1 100%}
 .st-ways [role=option]{flex:1 1 auto;position:relative;cursor:pointer;border:1px solid var(--tb-edge);border-radius:6px;padding:.25rem .3rem .3rem;display:grid;gap:.25rem;align-content:center;min-height:44px;text-align:center;font-size:max(12px,.92em);min-width:0}
 .st-ways [role=option]:hover{background:var(--tb-fill)}
@@ -86,12 +87,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .tbviz-bar>.tbviz-slider{flex:1 1 18rem;grid-template-columns:auto minmax(5rem,1fr) 3.4rem}
 .tbviz-bar>.tbviz-slider>output{text-align:left;font-weight:650}
 .tbviz .st-told-one{min-height:1.45em}
-@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key i{display:inline-block;width:1.6rem;height:.7rem;border-radius:2px;margin-right:.35rem}
-.tbviz .st-key span{margin-right:1rem;white-space:nowrap}
-.st-hues{background:linear-gradient(90deg in oklch,oklch(.56 .16 195),oklch(.56 .16 340))}
-.st-pale{opacity:.45}
-.st-tokens{background:var(--tb-fg)}
-.tbviz .st-key{min-height:72px;line-height:18px}.st-ways{gap:3px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:44px}.st-ways [role=option] .st-mini{margin:0 4px}}
+@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key{min-height:72px;line-height:18px}.st-ways{gap:3px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:44px}.st-ways [role=option] .st-mini{margin:0 4px}}
 .tbviz .st-good{color:var(--tb-good)}
 .tbviz .st-bad{color:var(--tb-bad)}
 .tbviz .st-list{margin:.4rem 0 0;padding-left:1.1rem;font-size:max(12px,.92em);display:grid;gap:.25rem}

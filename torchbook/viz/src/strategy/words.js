@@ -22,18 +22,19 @@ export function describe(given, show = "", plan = planOf(given)) {
 
 const ASKED = { fits: "ddp", barely: "zero2", shard: "fsdp", tp: "tp", cp: "cp" };
 
-/** Why the tree ends where it does: what was asked before it, and would not do. */
+const unbroken = ({ name }) => SHORT[name].replace("-", "\u2011");
+
+/** Why the tree ends where it does, after the bytes that this takes of a GPU: what was asked before it, and would not do. */
 export function reason(given, plan) {
-  const before = plan.candidates[plan.steps.filter(({ key, yes }) => ASKED[key] && !yes).map(({ key }) => ASKED[key]).at(-1)];
   const [busy] = plan.steps.filter(({ key, yes }) => key === "busy" && yes);
-  if (plan.strategy === "single") return ["nothing need be split"];
-  if (plan.strategy === "ddp") return ["only the batch need be split"];
+  if (plan.strategy === "single") return ["; nothing need be split"];
+  if (plan.strategy === "ddp") return ["; only the batch need be split"];
   if (busy && plan.strategy === "3d") {
     const one = Object.values(plan.candidates).find(({ exposed, step }) => exposed / step === busy.left);
-    if (one.wide) return [`${SHORT[one.name]} would need ${plain(one.sequences)} sequences a step, not ${plain(given.global_batch)}`];
-    return [`${SHORT[one.name]} would wait ${significant(100 * busy.left)} % of a step`];
+    return [`, where ${unbroken(one)} ${one.wide ? `needs ${plain(one.sequences)} sequences a step, not ${plain(given.global_batch)}` : `waits ${significant(100 * busy.left)} % of a step`}`];
   }
-  return [`${SHORT[before.name]} would take `, before.memory.total];
+  const before = plan.candidates[plan.steps.filter(({ key, yes }) => ASKED[key] && !yes).map(({ key }) => ASKED[key]).at(-1)];
+  return [`, where ${unbroken(before)} takes `, before.memory.total];
 }
 
 const whole = (x) => count(Math.round(x));
