@@ -699,7 +699,7 @@ def _describe_estimate(candidate: Estimate) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """What a rank keeps of the model, in fractions of its width and depth, and which part of a step's tokens it sees."""
+    """What a rank keeps of the model, in fractions of its width and depth, and which part of a step's tokens it has."""
 
     x: float
     width: float
