@@ -22,7 +22,7 @@ function fitted(width, height, nodes, each) {
     const high = (height + APART) / Math.ceil(nodes / across) - APART - NAME;
     for (let columns = 1; columns <= each; columns += 1) {
       const box = [(wide - 2 * PAD + GAP) / columns - GAP, (high - 2 * PAD + GAP) / Math.ceil(each / columns) - GAP];
-      const holes = (each % columns ? 0.75 : 1) * (nodes % across ? 0.9 : 1);
+      const holes = (each % columns ? 0.75 : 1) * (nodes % across ? 0.78 : 1);
       const score = holes * Math.min(box[0], 0.9 * box[1]);
       if (!best || score > best.score) best = { score, across, columns, wide, high, box };
     }
@@ -156,7 +156,7 @@ export function cluster() {
     for (const { dim, there } of groups) {
       for (const other of there) cell(other).dataset.wire = dim;
       const ring = [...there, rank].sort((a, b) => a - b);
-      const lines = dim === "pp" ? there.map((other) => [rank, other]) : ring.map((from, i) => [from, ring[(i + 1) % ring.length]]);
+      const lines = dim === "pp" || ring.length === 2 ? there.map((other) => [rank, other]) : ring.map((from, i) => [from, ring[(i + 1) % ring.length]]);
       const drawn = (some, far) => s("path", { class: `st-wire st-wire-${dim}${far}`, d: some.map((pair) => bent(...pair.map((of) => spots.get(of)))).join("") });
       wires.append(drawn(lines.filter((pair) => !pair.includes(rank)), " st-far"), drawn(lines.filter((pair) => pair.includes(rank)), ""));
     }
