@@ -629,10 +629,10 @@ def describe_layout(layout: Layout) -> str:
 
 
 class StrategyTool(Visualizer):
-    """The decision tree of parallel training with its numbers: each question, its answer, and every other candidate.
+    """A cluster's GPUs, what each keeps under every way to split the work, and the decision tree that chooses one.
 
-    For the chosen strategy and for each other one: memory of a GPU by part, bytes that it sends for each collective,
-    time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
+    For the chosen strategy and for each other one: memory of a GPU by part, bytes that it sends for each collective and
+    to whom, time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
 
     Args:
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
