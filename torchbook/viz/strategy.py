@@ -768,7 +768,7 @@ def _picture(config: Mapping[str, Any], words: str, show: str = "") -> str:
                              f'fill="hsl({hue:.0f} 50% 45%)"')  # fmt: skip
                 cell += rect(x + 1 + part.start * width, y + deep + 3, part.tokens * width, 4, 'fill="currentColor"')
             parts.append(f"<g>{cell}</g>")
-    scale, foot, left = 120 / limit, 216.0, 430.0
+    scale, foot, left = 150 / limit, 216.0, 430.0
     bottom, held = foot, asdict(one.memory)
     for name, colour in COLOURS.items():
         size = min(held[name] * scale, bottom - 26)
