@@ -769,15 +769,14 @@ def _picture(config: Mapping[str, Any], words: str, show: str = "") -> str:
                 cell += rect(x + 1 + part.start * width, y + deep + 3, part.tokens * width, 4, 'fill="currentColor"')
             parts.append(f"<g>{cell}</g>")
     scale, foot, left = 150 / limit, 216.0, 430.0
-    bottom, held = foot, asdict(one.memory)
+    bottom, edge, held = foot, foot - limit * scale, asdict(one.memory)
     for name, colour in COLOURS.items():
         size = min(held[name] * scale, bottom - 26)
         if size > 0:
             parts.append(rect(left, bottom - size, 46, size, f'fill="{colour}"'))
-            if size >= 15:
+            if size >= 15 and abs(bottom - size / 2 - edge) > 14:
                 text(left + 56, bottom - size / 2 + 4, f"{name} {amount(held[name])}")
             bottom -= size
-    edge = foot - limit * scale
     if not one.fits:
         parts.append(rect(left, bottom, 46, edge - bottom, 'fill="#c62f3b" fill-opacity=".7" stroke="#c62f3b"'))
     parts.append(f'<path d="M{left - 4} {edge}H{left + 52}" stroke="currentColor" stroke-width="2"/>')
