@@ -629,10 +629,10 @@ def describe_layout(layout: Layout) -> str:
 
 
 class StrategyTool(Visualizer):
-    """The decision tree of parallel training with its numbers: each question, its answer, and every other candidate.
+    """A cluster's GPUs, what each keeps under every way to split the work, and the decision tree that chooses one.
 
-    For the chosen strategy and for each other one: memory of a GPU by part, bytes that it sends for each collective,
-    time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
+    For the chosen strategy and for each other one: memory of a GPU by part, bytes that it sends for each collective and
+    to whom, time of computing and of waiting for the network. On the plain page the same figure works without a kernel.
 
     Args:
         model: name of a shape: "gpt2", "1b", "3b", "7b", "8b", "13b", "70b" or "405b".
@@ -665,7 +665,7 @@ class StrategyTool(Visualizer):
         return describe(self.setting, self.show)
 
     def _draw(self) -> str:
-        return _picture(self.setting, self.words)
+        return _picture(self.setting, self.words, self.show)
 
 
 def describe(config: Mapping[str, Any], show: str = "") -> str:
@@ -697,42 +697,98 @@ def _describe_estimate(candidate: Estimate) -> str:
     )
 
 
-def _picture(config: Mapping[str, Any], words: str) -> str:
-    """Static drawing: the questions with their answers, then every candidate's memory against the limit."""
+@dataclass(frozen=True)
+class Part:
+    """What a rank keeps of the model, in fractions of its width and depth, and which part of a step's tokens it has."""
+
+    x: float
+    width: float
+    y: float
+    height: float
+    start: float
+    tokens: float
+    piece: int
+    pieces: int
+
+
+def part_of(rank: int, layout: Layout) -> Part:
+    """The part of a rank: stages lie one below the other, slices beside each other, and a slice's shards in it.
+
+    Ranks of the same `piece`, of `pieces`, keep the same.
+    """
+    place, rest = {}, rank
+    for dim in ("tp", "cp", "shard", "replicate", "pp"):
+        rest, place[dim] = divmod(rest, getattr(layout, dim))
+    inside = place["shard"] * layout.cp + place["cp"]
+    start = place["replicate"] * layout.shard + place["shard"] + place["cp"] / layout.cp
+    return Part(
+        (place["tp"] + inside / layout.fsdp) / layout.tp, 1 / (layout.tp * layout.fsdp), place["pp"] / layout.pp,
+        1 / layout.pp, start / layout.data, 1 / (layout.data * layout.cp),
+        (place["pp"] * layout.tp + place["tp"]) * layout.fsdp + inside, layout.pp * layout.tp * layout.fsdp,
+    )  # fmt: skip
+
+
+DRAWN = 8, 8  # nodes, and GPUs of each
+COLOURS = {
+    "parameters": "#2f6fb5", "gradients": "#c96a1f", "optimizer": "#7a52b3", "gathered": "#a9c9ec",
+    "activations": "#2f8a57", "logits": "#a9d9bd",
+}  # fmt: skip
+
+
+def _picture(config: Mapping[str, Any], words: str, show: str = "") -> str:
+    """Static drawing: nodes with what each GPU keeps and sees, and one GPU's memory against the limit."""
     all_of = plan(config)
-    limit = ROOM * config["memory_gb"] * 1e9
-    wide, y = 620, 16
+    one = all_of.candidates.get(show) or all_of.chosen or [*all_of.candidates.values()][-1]
+    node, limit = config["gpus_per_node"], ROOM * config["memory_gb"] * 1e9
+    nodes, each = min(config["nodes"], DRAWN[0]), min(node, DRAWN[1])
+    rows = min(4, nodes, each) if nodes > 1 else 1  # of nodes; of one node, GPUs stand in two rows
+    down = 1 if nodes > 1 else min(2, each)
+    columns = ceil(nodes / rows) * ceil(each / down)
+    wide, high = 400 / columns, 200 / (rows * down)
     parts: list[str] = []
 
-    def text(x: float, label: str, more: str = "") -> None:
-        parts.append(f'<text x="{x:g}" y="{y}"{more}>{escape(label)}</text>')
+    def rect(x: float, y: float, width: float, height: float, more: str) -> str:
+        return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 2):.1f}" height="{max(height, 2):.1f}" {more}/>'
 
-    bold = ' font-weight="700"'
-    for step in all_of.steps:
-        text(0, f"{step.question}")
-        text(wide, f"{'yes' if step.yes else 'no'}: {step.compare}", f' text-anchor="end"{bold}')
-        y += 22
-    chosen = all_of.chosen
-    end = f"{STRATEGIES[chosen.name]}: {describe_layout(chosen.layout)}" if chosen else "nothing fits"
-    text(0, f"→ {end}", bold)
-    y += 26
-    left, bar = 250.0, 180.0
-    for candidate in all_of.candidates.values():
-        size = min(candidate.memory.total / limit, 1.15) * bar
-        text(0, STRATEGIES[candidate.name].split(" (")[0].split(" over")[0], bold if candidate is chosen else "")
-        parts.append(
-            f'<rect x="{left}" y="{y - 12}" width="{max(size, 1):.1f}" height="15" stroke="currentColor" '
-            f'fill-opacity="{".2" if candidate.fits else ".6"}"/>'
-        )
-        text(left + 1.15 * bar + 10, f"{amount(candidate.memory.total)}{'' if candidate.fits else ', too much'}")
-        y += 22
-    top = y - 22 * len(all_of.candidates) - 14
-    parts.append(
-        f'<path d="M{left + bar:.1f} {top}V{y - 8}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
-    )
-    text(left + bar, f"{amount(limit)}: {plain(100 * ROOM)} % of a GPU (dashed)", ' text-anchor="middle"')
+    def text(x: float, y: float, label: str, more: str = "") -> None:
+        parts.append(f'<text x="{x:g}" y="{y:g}"{more}>{escape(label)}</text>')
+
+    for at in range(nodes):
+        for i in range(each):
+            rank = at * config["nodes"] // nodes * node + i
+            across = ceil(each / down)
+            x = (at // rows * across + i % across) * wide
+            y = 20 + (at % rows * down + i // across) * high
+            width, deep = wide - 6, high - 13
+            cell = rect(x, y, wide - 4, high - 4, 'fill="none" stroke="currentColor" stroke-opacity=".5"')
+            if rank < one.layout.world:
+                part = part_of(rank, one.layout)
+                hue = 175 + 145 * (part.piece / (part.pieces - 1) if part.pieces > 1 else 0.3)
+                cell += rect(x + 1 + part.x * width, y + 1 + part.y * deep, part.width * width, part.height * deep,
+                             f'fill="hsl({hue:.0f} 50% 45%)"')  # fmt: skip
+                cell += rect(x + 1 + part.start * width, y + deep + 3, part.tokens * width, 4, 'fill="currentColor"')
+            parts.append(f"<g>{cell}</g>")
+    scale, foot, left = 150 / limit, 216.0, 430.0
+    bottom, edge, held = foot, foot - limit * scale, asdict(one.memory)
+    for name, colour in COLOURS.items():
+        size = min(held[name] * scale, bottom - 26)
+        if size > 0:
+            parts.append(rect(left, bottom - size, 46, size, f'fill="{colour}"'))
+            if size >= 15 and abs(bottom - size / 2 - edge) > 14:
+                text(left + 56, bottom - size / 2 + 4, f"{name} {amount(held[name])}")
+            bottom -= size
+    if not one.fits:
+        parts.append(rect(left, bottom, 46, edge - bottom, 'fill="#c62f3b" fill-opacity=".7" stroke="#c62f3b"'))
+    parts.append(f'<path d="M{left - 4} {edge}H{left + 52}" stroke="currentColor" stroke-width="2"/>')
+    text(left + 56, edge + 4, f"limit {amount(limit)}", ' font-weight="700" paint-order="stroke"')
+    world = config["nodes"] * node
+    text(0, 12, f"{nodes * each} of {world} GPUs" if nodes * each < world else counted(world, "GPU"))
+    text(left, 12, f"{amount(one.memory.total)}{'' if one.fits else ', too much'}", ' font-weight="700"')
+    title = STRATEGIES[one.name] if one.fits or one.name == show else "nothing fits"
+    text(0, 240, f"{title}: {describe_layout(one.layout)}" if one.layout.world > 1 else title, ' font-weight="700"')
+    text(0, 258, "Filled: what a GPU keeps of the model. Below: its part of the tokens.")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {wide} {y + 8}" '
-        f'style="max-width:min(100%,{wide}px);height:auto" font-family="system-ui,sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 620 266" '
+        f'style="max-width:min(100%,620px);height:auto" font-family="system-ui,sans-serif" '
         f'font-size="13" fill="currentColor" aria-label="{escape(words)}">{"".join(parts)}</svg>'
     )

@@ -14,6 +14,7 @@ const ASK = {
   rows: (setting) => Object.values(model.candidates(setting)).map((one) => words.rows(setting, one).flatMap((group) => group.rows.map((row) => [row.name, row.value, row.formula]))),
   names: (setting) => [model.presetOf(setting) ?? null, model.modelOf(setting) ?? null, model.cardOf(setting) ?? null, model.wireOf(setting) ?? null],
   part: ([rank, layout]) => model.partOf(rank, model.layoutOf(layout)),
+  peers: ([rank, setting, name]) => model.peersOf(rank, setting, model.candidates(setting)[name]),
   start: (name) => model.settingOf(name),
 };
 

@@ -264,17 +264,55 @@ def test_presets_and_names_are_those_of_python(ask: Ask) -> None:
     [{"replicate": 4}, {"shard": 8}, {"replicate": 3, "shard": 4}, {"shard": 4, "cp": 2}, {"shard": 3, "tp": 4},
      {"shard": 2, "cp": 2, "tp": 2, "pp": 4, "replicate": 2}],
 )  # fmt: skip
-def test_parts_lie_where_the_mesh_puts_them_and_fill_the_model(ask: Ask, degrees: dict[str, int]) -> None:
+def test_parts_lie_where_the_mesh_puts_them_and_fill_the_model(ask: Ask, degrees: dict[str, Any]) -> None:
     pp, replicate, shard, cp, tp = (degrees.get(name, 1) for name in ("pp", "replicate", "shard", "cp", "tp"))
     mesh = torch.arange(pp * replicate * shard * cp * tp).view(pp, replicate, shard * cp, tp)
     parts = ask("part", [[rank, degrees] for rank in range(mesh.numel())])
     for stage, replica, piece, column in torch.cartesian_prod(*map(torch.arange, mesh.shape)).tolist():
         part = parts[mesh[stage, replica, piece, column]]
         assert part["y"] == pytest.approx(stage / pp)
-        assert part["column"] == pytest.approx(column / tp)
+        assert part["slice"] == pytest.approx(column / tp)
         assert part["x"] == pytest.approx(column / tp + piece / (tp * shard * cp))
+        data, sequence = replica * shard + piece // cp, piece % cp
+        assert part["from"] == pytest.approx((data + sequence / cp) / (replicate * shard))
     area = sum(part["width"] * part["height"] for part in parts)
     assert area == pytest.approx(replicate)  # each replica holds the model once
+    assert sum(part["tokens"] for part in parts) == pytest.approx(tp * pp)  # these see the same tokens
+    assert {part["piece"] for part in parts} == set(range(parts[0]["pieces"]))
+    for rank, part in enumerate(parts):
+        ours = asdict(strategy.part_of(rank, Layout(**degrees)))
+        ours["from"] = ours.pop("start")
+        assert {name: part[name] for name in ours} == pytest.approx(ours)
+
+
+def test_peers_are_those_of_the_mesh(ask: Ask) -> None:
+    """Every group of every candidate: its ranks, the bytes of its collectives, and whether a node holds it."""
+    for name in ("long", "70b", "wide", "405b"):
+        config = shown(name)
+        for kind, candidate in strategy.candidates(config).items():
+            layout = candidate.layout
+            sizes = [layout.pp, layout.replicate, layout.shard, layout.cp, layout.tp]
+            mesh = torch.arange(layout.world).view(sizes)
+            ranks = sorted({0, layout.world // 3, layout.world - 1})
+            for rank, groups in zip(ranks, ask("peers", [[rank, config, kind] for rank in ranks]), strict=True):
+                pp, replicate, shard, cp, tp = torch.unravel_index(torch.tensor(rank), sizes)
+                every = {
+                    "pp": mesh[:, replicate, shard, cp, tp], "replicate": mesh[pp, :, shard, cp, tp],
+                    "shard": mesh[pp, replicate, :, :, tp].flatten(), "cp": mesh[pp, replicate, shard, :, tp],
+                    "tp": mesh[pp, replicate, shard, cp, :],
+                }  # fmt: skip
+                assert {group["dim"] for group in groups} == {t.dim for t in candidate.transfers}
+                for group in groups:
+                    members = every[group["dim"]].tolist()
+                    if group["dim"] == "pp":
+                        at = members.index(rank)
+                        looped = strategy.chunks(config, layout) > 1
+                        stages = [i % layout.pp for i in (at - 1, at + 1) if looped or 0 <= i < layout.pp]
+                        members = [rank, *(members[i] for i in stages)]
+                    assert set(group["ranks"]) == set(members) - {rank}
+                    assert near(group["sent"], sum(t.sent for t in candidate.transfers if t.dim == group["dim"]))
+                    node = config["gpus_per_node"]
+                    assert group["near"] == (len({member // node for member in every[group["dim"]].tolist()}) == 1)
 
 
 def test_formulas_with_numbers_give_the_value_beside_them(ask: Ask) -> None:
@@ -375,7 +413,10 @@ def test_words_and_picture_follow() -> None:
     assert "Shown instead is DDP" in w.words
     svg = ElementTree.fromstring(w.picture)
     assert svg.get("aria-label") == w.words
-    assert len(svg.findall("{http://www.w3.org/2000/svg}rect")) == len(w.plan.candidates)
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(svg.findall(f"{space}g")) == 8  # GPUs, each with what it keeps and what it sees
+    assert len(svg.findall(f"{space}g/{space}rect")) == 3 * 8
+    assert sum("too much" in (label.text or "") for label in svg.iter(f"{space}text")) == 1
 
 
 def test_import_leaves_torch_alone() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from torchbook.viz import StrategyTool
 from torchbook.viz.strategy import STRATEGIES, setup
+from torchbook.viz.units import amount
 
 from ..conftest import Show, gallery
 from ..pressing import copied, press, tab_into, words
@@ -22,7 +23,7 @@ def test_plans_of_presets_are_written_out(show: Show) -> None:
         expect(figure.locator(".st-walk li")).to_have_count(len(widget.plan.steps))
         expect(figure.locator(".st-question")).to_have_text([step.question for step in widget.plan.steps])
         expect(figure.locator(".st-board tbody tr")).to_have_count(len(widget.plan.candidates))
-        chosen = figure.locator(".st-rows").get_by_role("button", pressed=True)
+        chosen = figure.get_by_role("listbox").get_by_role("option", selected=True)
         expect(chosen).to_have_count(1)
         expect(chosen).to_have_accessible_name(re.compile(f"^{re.escape(STRATEGIES[widget.plan.strategy])}: "))
 
@@ -43,38 +44,119 @@ def test_numbers_and_choices_change_everything(show: Show) -> None:
     expect(words(page)).to_have_text(wanted.words)
 
 
+def way(page: Page, name: str) -> Locator:
+    """The way to split the work, in the list of them."""
+    return page.get_by_role("listbox").get_by_role("option", name=re.compile(f"^{re.escape(STRATEGIES[name])}: "))
+
+
 def test_a_candidate_is_shown_by_its_name(show: Show) -> None:
     page = show(StrategyTool(preset="70b"))
-    name = page.locator(".st-rows").get_by_role("button", name=STRATEGIES["hsdp"])
-    name.focus()
-    page.keyboard.press("Enter")
+    ways = page.get_by_role("listbox")
+    ways.focus()
+    page.keyboard.press("ArrowRight")
     expect(words(page)).to_have_text(StrategyTool(preset="70b", show="hsdp").words)
-    expect(name).to_be_focused()
+    expect(ways).to_be_focused()
+    expect(way(page, "hsdp")).to_have_attribute("aria-selected", "true")
     expect(page.locator(".sc-table")).to_contain_text("all-reduce: gradient shards")
     expect(page.locator(".st-about")).to_contain_text("mesh of two dimensions")
+    page.keyboard.press("Home")
+    expect(words(page)).to_have_text(StrategyTool(preset="70b", show="ddp").words)
 
 
 def test_the_cluster_shows_what_each_gpu_keeps(show: Show) -> None:
-    page = show(StrategyTool(preset="70b"))
+    page = show(StrategyTool(preset="70b"), width=1280)
     kept, boxes = page.locator(".st-kept"), page.locator(".st-box")
-    expect(boxes).to_have_count(16)  # of two of the eight nodes
-    size = "(all) => all.map((one) => Number(one.getAttribute('width')) * Number(one.getAttribute('height')))"
+    expect(boxes).to_have_count(64)
+    size = "(all, side) => all.map((one) => Number(one.getAttribute(side)))"
     for show_one, part in (("fsdp", 1 / 64), ("ddp", 1), ("hsdp", 1 / 8)):
-        page.locator(".st-rows").get_by_role("button", name=f"{STRATEGIES[show_one]}: ").click()
+        way(page, show_one).click()
         expect(words(page)).to_have_text(StrategyTool(preset="70b", show=show_one).words)
-        for area, whole in zip(kept.evaluate_all(size), boxes.evaluate_all(size), strict=True):
-            assert area / whole == pytest.approx(part, abs=0.02)
-    page.locator(".st-rows").get_by_role("button", name=f"{STRATEGIES['single']}: ").click()
-    expect(page.locator(".st-idle")).to_have_count(15)
+        wide, whole = (one.evaluate_all(size, "width") for one in (kept, boxes))
+        assert wide == pytest.approx([max(4, part * width) for width in whole])  # no narrower than can be seen
+        assert kept.evaluate_all(size, "height") == boxes.evaluate_all(size, "height")
+    hues = "(all) => new Set(all.map((one) => one.style.getPropertyValue('--hue'))).size"
+    for show_one, different in (("fsdp", 64), ("ddp", 1), ("hsdp", 8)):
+        way(page, show_one).click()
+        expect(words(page)).to_have_text(StrategyTool(preset="70b", show=show_one).words)
+        assert page.locator(".st-gpu").evaluate_all(hues) == different  # a colour for each piece of the model
 
 
-def test_what_a_cluster_cannot_do_has_its_row_too(show: Show) -> None:
+def test_one_gpu_alone_leaves_the_others_idle(show: Show) -> None:
+    page = show(StrategyTool(preset="70b", show="single"))
+    expect(page.locator(".st-idle")).to_have_count(63)
+    expect(way(page, "single")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("name", ["8b", "long", "70b", "405b"])
+def test_who_talks_to_whom(show: Show, name: str) -> None:
+    widget = StrategyTool(preset=name)
+    chosen = widget.plan.chosen
+    assert chosen
+    page = show(widget, width=1280)
+    page.locator("[data-part=gpu1]").hover()
+    told = page.locator(".st-who")
+    dims = list(dict.fromkeys(one.dim for one in chosen.transfers))
+    expect(told).to_have_count(len(dims))
+    for line, dim in zip(told.all(), dims, strict=True):
+        sent = amount(sum(one.sent for one in chosen.transfers if one.dim == dim))
+        expect(line).to_contain_text(f", {sent} a step")
+        expect(page.locator(f"[data-wire={dim}]").first).to_be_attached()
+    if chosen.layout.tp > 1:
+        expect(page.locator("[data-wire=tp]")).to_have_count(chosen.layout.tp - 1)
+    page.mouse.move(0, 0)
+    expect(page.locator("[data-wire]")).to_have_count(0)
+
+
+def test_gpus_by_keyboard(show: Show) -> None:
+    page = show(StrategyTool(preset="70b", show="hsdp"))
+    cells = page.get_by_role("slider", name="GPUs of the cluster")
+    page.keyboard.press("Tab")
+    expect(cells).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(cells).to_have_attribute("aria-valuetext", re.compile(r"^GPU 2: shard 2/8, batch 2/64; shards: 7 in the"))
+    expect(page.locator("[data-wire=shard]")).to_have_count(7)
+    expect(page.locator("[data-wire=replicate]")).to_have_count(7)
+
+
+def test_model_and_gpus_are_dragged(show: Show) -> None:
     page = show(StrategyTool(preset="8b"))
-    row = page.get_by_role("button", name=f"{STRATEGIES['hsdp']}: not on this cluster")
-    expect(row).to_have_attribute("aria-disabled", "true")
-    row.press("Enter")
+    page.get_by_role("slider", name="GPUs", exact=True).press("ArrowRight")
+    expect(words(page)).to_have_text(StrategyTool(preset="8b", nodes=2).words)
+    page.get_by_role("slider", name="GPUs", exact=True).press("Home")
+    expect(words(page)).to_have_text(StrategyTool(preset="8b", gpus_per_node=1).words)
+    size = page.get_by_role("slider", name="Model", exact=True)
+    size.press("ArrowRight")
+    expect(size).to_have_attribute("aria-valuetext", "13B")
+    expect(words(page)).to_have_text(re.compile(r"^13\.\d+ billion parameters on one GPU\."))
+
+
+def test_a_model_and_a_cluster_of_ones_own_stand_at_the_sliders(show: Show) -> None:
+    page = show(StrategyTool(preset="8b", layers=30, gpus_per_node=7))
+    expect(page.get_by_role("slider", name="GPUs", exact=True)).to_have_attribute("aria-valuetext", "7")
+    expect(page.get_by_role("slider", name="Model", exact=True)).to_have_attribute("aria-valuetext", "7.6 billion")
+
+
+def test_what_does_not_fit_stands_over_the_limit(show: Show) -> None:
+    page = show(StrategyTool(preset="8b"))
+    over = page.locator(".st-over")
+    expect(over).to_have_attribute("height", "0")
+    way(page, "zero2").click()
+    expect(words(page)).to_have_text(StrategyTool(preset="8b", show="zero2").words)
+    box, line = (page.locator(one).bounding_box() for one in (".st-over", ".st-limit"))
+    assert box
+    assert line
+    assert box["height"] > 3
+    assert box["y"] + box["height"] == pytest.approx(line["y"] + line["height"] / 2, abs=2.5)
+
+
+def test_what_a_cluster_cannot_do_is_in_the_list_too(show: Show) -> None:
+    page = show(StrategyTool(preset="8b"))
+    off = page.get_by_role("option", name=f"{STRATEGIES['hsdp']}: not on this cluster")
+    expect(off).to_have_attribute("aria-disabled", "true")
+    off.dispatch_event("click")
     expect(words(page)).to_have_text(StrategyTool(preset="8b").words)
-    expect(page.locator(".st-rows").get_by_role("button")).to_have_count(len(STRATEGIES))
+    ways = page.get_by_role("listbox").get_by_role("option")
+    expect(ways).to_have_count(len(STRATEGIES) - 1)  # one GPU alone is a way only where there is no other
 
 
 def test_a_wrong_number_is_named_and_changes_nothing(show: Show) -> None:
@@ -107,8 +189,7 @@ def test_presets_by_keyboard(show: Show) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(words(page)).to_have_text(StrategyTool(preset=PRESETS[1]).words)
-    for _ in range(3):  # the drawer, the other presets, and the first field
-        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "model"
 
 
@@ -121,23 +202,13 @@ def test_copied_code_is_of_what_is_shown(show: Show) -> None:
     assert "reshard_after_forward=False" in code
 
 
-# The right edge of the words before the limit's name.
-MEMORY = """(words) => {
-  const range = document.createRange();
-  range.selectNodeContents(words);
-  range.setEndBefore(words.lastChild);
-  return range.getBoundingClientRect().right;
-}"""
-
-
 @pytest.mark.parametrize("width", [390, 800])
-def test_strip_and_limit_bear_their_names(show: Show, width: int) -> None:
+def test_the_limit_bears_its_name(show: Show, width: int) -> None:
     page = show(StrategyTool(), width=width)
-    expect(page.locator(".st-caption")).to_have_text("a box: the whole model")
     expect(page.locator(".st-named")).to_have_text("limit 72 GB")
-    name, line = (page.locator(one).first.bounding_box() for one in (".st-named", ".st-limit"))
+    name, line = (page.locator(one).bounding_box() for one in (".st-named", ".st-limit"))
     assert name
     assert line
-    assert abs(name["x"] + name["width"] / 2 - line["x"] - line["width"] / 2) < 3
-    memory = page.locator(".st-over-bars").evaluate(MEMORY)
-    assert memory < name["x"]
+    assert abs(name["y"] + name["height"] / 2 - line["y"] - line["height"] / 2) < 3
+    assert line["x"] + line["width"] <= name["x"] + 1
+    assert name["x"] + name["width"] <= width

@@ -30,6 +30,9 @@ function fill(el, attrs, children) {
   return el;
 }
 
+/** Sets attributes of an element that is there. */
+export const assign = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
+
 function restyle(el, style) {
   for (const [name, value] of Object.entries(style)) {
     if (name.startsWith("--")) el.style.setProperty(name, value);

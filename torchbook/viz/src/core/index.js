@@ -2,7 +2,7 @@
 
 export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
 export { copyButton, copyText } from "./copy.js";
-export { h, keyed, replace, s, uid } from "./dom.js";
+export { assign, h, keyed, replace, s, uid } from "./dom.js";
 export { nearest, touchField } from "./field.js";
 export { animate, glide, moving, shake, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";

@@ -1,26 +1,27 @@
 /** StrategyTool: questions answered by numbers, every candidate's memory, communication and time, with formulas. */
 
 import { numberField, table } from "../core/form.js";
-import { button, copyButton, h, replace, select, shell } from "../core/index.js";
+import { copyButton, h, replace, select, shell, slider, toolbar, uid } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
 import { parameters } from "../memory/model.js";
 import { amount, count, duration, significant } from "../core/units.js";
-import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, stateOf, STRATEGIES, wireOf, WIRES } from "./model.js";
-import { cluster } from "./grid.js";
+import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODELS, NAMES, PICKS, planOf, problem, ROOM, SHAPE, speed, STRATEGIES, wireOf, WIRES } from "./model.js";
+import { cluster } from "./cluster.js";
+import { stack } from "./stack.js";
 import { CSS } from "./style.js";
-import { ABOUT, describe, rows, script } from "./words.js";
+import { ABOUT, describe, reason, rows, script, SHORT } from "./words.js";
 
 const ASSUMED = [
   "Estimates for choosing, not predictions: measure one step of the two best candidates before you rent the cluster.",
   "Memory counts tensors. A tenth of each GPU is left for the CUDA context, workspaces and fragmentation.",
   "The block is that of MemoryBudget. float32 weights with bf16 compute mean autocast under DDP, and a MixedPrecisionPolicy (bf16 parameters, float32 reduction) under fully_shard, which casts the residual stream too.",
   "Every collective is a ring as fast as its slowest link; over nodes each GPU has a network card of its own. A ring's rounds wait for the latency between nodes; an all-reduce has a tree's few rounds. No contention, no stragglers.",
+  "What a GPU sends is counted on the fullest stage of a pipeline; the wires that are drawn go from rank to rank.",
   "Computing runs at one rate whatever the shapes; thin slices of tensor parallelism really run slower.",
   "What can hide is taken to hide. Tensor, context and pipeline communication hides behind nothing here; ring attention and pipelines do hide some.",
   "fully_shard gathers and reduces for each micro-batch, as it does unless told otherwise; DDP accumulates under no_sync() and reduces once, and so does a pipeline.",
   "Ranks next to each other are tensor parallel, then context, shards, replicas, stages. Degrees of tensor parallelism stay inside a node and divide the heads; 3D is the fastest of all degrees tried.",
 ];
-const SHORT = { single: "one GPU", ddp: "DDP", zero2: "ZeRO-2", fsdp: "FSDP", hsdp: "HSDP", cp: "context", tp: "tensor", "3d": "3D" };
 const OTHER = "other";
 const SIZES = ["seq", "batch", "hidden", "ffn", "vocab", "positions"];
 const AS = { gpus_per_node: 2, nodes: 2, global_batch: 2 };
@@ -32,34 +33,45 @@ function stepped(name, value, way, far) {
   return Math.min(high, Math.max(low, whole ? Math.round(next) : next));
 }
 
-const OFF = 1.5; // a bar is as long as so many limits; what is more runs out of it
+/** A list of the ways to split the work, each with its memory against the limit; one of them is shown. It is one tab stop. */
+function waysOf(choose) {
+  const id = uid("st-way");
+  const options = Object.keys(STRATEGIES).map((name) =>
+    h("div", { role: "option", id: `${id}-${name}`, "data-name": name, onclick: () => pick(name) }, h("span", { class: "st-name" }, SHORT[name]), h("span", { class: "st-mini" }, h("i"))),
+  );
+  const node = h("div", { class: "st-ways", role: "listbox", tabindex: 0, "aria-label": "Ways to split the work", "aria-orientation": "horizontal" }, options);
+  let now = {};
+  const pick = (name) => now[name] && choose(name);
+  node.addEventListener("keydown", (event) => {
+    const all = options.filter((el) => now[el.dataset.name] && !el.hidden).map((el) => el.dataset.name);
+    const at = all.findIndex((name) => node.getAttribute("aria-activedescendant") === `${id}-${name}`);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    pick(all[(to + all.length) % all.length]);
+  });
 
-/** A candidate: its memory as a bar against the limit, and its speed; `press` is the button, and it has `draw`. */
-function line(name, show) {
-  const parts = { "st-state": (memory) => stateOf(memory), "st-gathered": (memory) => memory.gathered, "st-saved": (memory) => memory.activations + memory.logits };
-  const bars = Object.keys(parts).map((cls) => h("i", { class: cls }));
-  const [over, limit] = ["st-over", "st-limit"].map((cls) => h("i", { class: cls }));
-  const [arrow, rate] = [h("span", { class: "st-arrow" }), h("span", { class: "st-speed" })];
-  const bar = h("span", { class: "st-bar" }, bars, over, limit);
-  const press = button(h("span", { class: "st-line" }, h("span", { class: "st-name" }, arrow, SHORT[name]), bar, rate), show, { kind: "row" });
-
-  /** @param {object} plan @param {object|undefined} one the candidate, if there is any of that name @param {boolean} shown @param {number} most bytes */
-  function draw(plan, one, shown, most) {
-    press.disable(!one);
-    press.setAttribute("aria-pressed", String(shown));
-    const scale = 100 / (OFF * most);
-    const sizes = one ? Object.values(parts).map((size) => size(one.memory)) : [0, 0, 0];
-    bars.forEach((el, i) => (el.style.width = `${Math.min(101, sizes[i] * scale)}%`)); // no wider than what is seen of it
-    limit.style.left = over.style.left = `${most * scale}%`;
-    over.style.width = one && !one.fits ? `${Math.min(34, (one.memory.total - most) * scale)}%` : "0";
-    arrow.textContent = name === plan.strategy ? "→ " : "";
-    press.classList.toggle("st-not", Boolean(one) && !one.fits);
-    rate.textContent = one ? speed(one.tokens_per_second).replace(/ (\w*) ?tokens\/s/, "$1") : "–";
-    const told = name === plan.strategy ? ", the tree's end" : name === plan.fastest ? ", fastest" : "";
-    press.setAttribute("aria-label", one ? `${STRATEGIES[name]}: ${amount(one.memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}${told}` : `${STRATEGIES[name]}: not on this cluster`);
+  function draw(plan, shown, most) {
+    now = plan.candidates;
+    node.setAttribute("aria-activedescendant", `${id}-${shown}`);
+    for (const el of options) {
+      const { name } = el.dataset;
+      const one = now[name];
+      el.setAttribute("aria-selected", String(name === shown));
+      if (one) el.removeAttribute("aria-disabled");
+      else el.setAttribute("aria-disabled", "true");
+      el.hidden = name === "single" && shown !== "single" && Boolean(now.ddp); // a way only where there is no other
+      el.classList.toggle("st-best", name === plan.strategy);
+      el.classList.toggle("st-not", Boolean(one) && !one.fits);
+      el.querySelector("i").style.width = `${one ? Math.min(100, (66 * one.memory.total) / most) : 0}%`;
+      const told = name === plan.strategy ? ", recommended" : name === plan.fastest ? ", fastest" : "";
+      el.setAttribute("aria-label", one ? `${STRATEGIES[name]}: ${amount(one.memory.total)}, ${one.fits ? "fits" : "too much"}, ${speed(one.tokens_per_second)}${told}` : `${STRATEGIES[name]}: not on this cluster`);
+    }
   }
-  return { press, draw };
+  return { node, draw };
 }
+
+const FAR = 14; // GPUs by the slider: at most two to this power, eight in a node
 
 function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "strategy", reset: { show: "" }, changed: (given) => Object.keys(given).forEach((name) => inputs[name]?.refresh(true)) });
@@ -108,11 +120,20 @@ function render({ model, el }) {
   const answers = table();
   const shownTitle = h("p", { class: "sc-title" });
   const about = h("p", { class: "st-about" });
-  const lines = Object.fromEntries(Object.keys(STRATEGIES).map((name) => [name, line(name, () => ui.set({ show: name }))]));
-  const picture = h("div", { class: "st-rows", role: "group", "aria-label": "Candidates" }, Object.values(lines).map((one) => one.press));
-  const limit = h("span", { class: "st-named", style: { left: `${100 / OFF}%` } });
-  const heads = h("div", { class: "st-line st-heads" }, h("span"), h("span", { class: "st-over-bars" }, h("span", { class: "st-roomy" }, "a GPU’s "), "memory", limit), h("span", { class: "st-speed" }, "tokens/s"));
-  const grid = cluster();
+  const ways = waysOf((name) => ui.set({ show: name }));
+  const [grid, bar] = [cluster(), stack()];
+  const sizes = Object.keys(MODELS).sort((a, b) => parameters(MODELS[a].shape).total - parameters(MODELS[b].shape).total);
+  const sizeOf = (now) => MODELS[modelOf(now)]?.label.split(", ").at(-1) ?? count(Number(parameters(now).total.toPrecision(2)));
+  const nearest = (now) => {
+    const away = (name) => Math.abs(Math.log(parameters(MODELS[name].shape).total / parameters(now).total));
+    return sizes.reduce((best, name) => (away(name) < away(best) ? name : best));
+  };
+  const worldOf = ({ gpus_per_node: node, nodes }) => node * nodes;
+  const exponent = (now) => Math.min(FAR, Math.round(Math.log2(worldOf(now))));
+  const drags = {
+    size: slider({ label: "Model", min: 0, max: sizes.length - 1, value: 0, oninput: (i) => put(MODELS[sizes[i]].shape), format: (i) => (sizes[i] === nearest(setting()) ? sizeOf(setting()) : MODELS[sizes[i]].label.split(", ").at(-1)) }),
+    world: slider({ label: "GPUs", min: 0, max: FAR, value: 0, oninput: (i) => put({ gpus_per_node: Math.min(8, 2 ** i), nodes: Math.max(1, 2 ** (i - 3)) }), format: (i) => String(i === exponent(setting()) ? worldOf(setting()) : 2 ** i) }),
+  };
 
   function walk(plan) {
     replace(
@@ -129,21 +150,20 @@ function render({ model, el }) {
     );
   }
 
-  /** One sentence on the candidate that is shown. */
+  /** One sentence on the candidate that is shown, and why the tree ends where it does. */
   function tell(now, plan, one, odd) {
-    const what = MODELS[modelOf(now)]?.label.split(", ").at(-1) ?? `${count(Math.round(parameters(now).total))} parameters`;
-    const world = now.gpus_per_node * now.nodes;
+    const most = ROOM * now.memory_gb * 1e9;
+    const bytes = (size) => h("b", { class: size <= most ? "st-good" : "st-bad" }, amount(size));
     const chosen = plan.candidates[plan.strategy];
-    const fast = one === chosen && plan.fastest !== plan.strategy && plan.candidates[plan.fastest];
     replace(
       end,
-      one === chosen && "→ ",
       h("b", {}, SHORT[one.name]),
-      `: ${what} on ${world} GPU${world === 1 ? "" : "s"}, ${describeLayout(one.layout)}, `,
-      h("b", { class: one.fits ? "st-good" : "st-bad" }, amount(one.memory.total)),
-      one.fits ? " each." : " each, too much.",
-      fast && ` Faster, by these estimates: ${SHORT[fast.name]}.`,
-      odd ? ` ${odd}` : !chosen && " Nothing here fits.",
+      one === chosen ? " is enough: " : one.fits ? " fits: " : " does not fit: ",
+      bytes(one.memory.total),
+      " a GPU",
+      one === chosen ? reason(now, plan).map((part) => (typeof part === "number" ? bytes(part) : part)) : chosen && [". Recommended: ", h("b", {}, SHORT[chosen.name]), ", ", bytes(chosen.memory.total)],
+      chosen ? "." : ". Nothing here fits.",
+      odd && ` ${odd}`,
     );
   }
 
@@ -158,7 +178,7 @@ function render({ model, el }) {
           h("td", { "data-of": "memory of a GPU" }, h("b", {}, amount(one.memory.total)), one.fits ? " fits" : " too much"),
           h("td", { "data-of": "sent by it in a step" }, amount(one.sent)),
           h("td", { "data-of": "waiting" }, h("span", { class: "st-one" }, duration(one.exposed)), h("span", { class: "st-part" }, ` ${significant((100 * one.exposed) / one.step)} %`)),
-          h("td", { "data-of": "tokens/s" }, h("span", { class: "st-one" }, speed(one.tokens_per_second).replace(" tokens/s", "")), one.wide && h("span", { class: "st-part" }, " too many replicas")),
+          h("td", { "data-of": "tokens/s" }, h("span", { class: "st-one" }, speed(one.tokens_per_second).replace(" tokens/s", "")), h("span", { class: "st-part" }, one.wide && " too many replicas", one.name === plan.fastest && " fastest")),
         ),
       ),
     );
@@ -181,9 +201,13 @@ function render({ model, el }) {
     const one = plan.candidates[shown];
     walk(plan);
     tell(now, plan, one, odd);
-    for (const [name, row] of Object.entries(lines)) row.draw(plan, plan.candidates[name], name === shown, ROOM * now.memory_gb * 1e9);
-    limit.textContent = `limit ${Number((ROOM * now.memory_gb).toPrecision(3))} GB`;
-    grid.draw(now, one, Math.max(240, Math.floor(spot.clientWidth) || 560));
+    ways.draw(plan, shown, ROOM * now.memory_gb * 1e9);
+    drags.size.update({ value: sizes.indexOf(nearest(now)) });
+    drags.world.update({ value: exponent(now) });
+    const wide = Math.max(300, Math.floor(spot.clientWidth) || 720);
+    const [side, high] = wide < 560 ? [136, 396] : [200, 400];
+    grid.draw(now, one, wide - side - 16, high);
+    bar.draw(now, one, plan.candidates.single.memory.total, side, high);
     compare(plan);
     shownTitle.textContent = `In numbers: ${STRATEGIES[shown]}, ${describeLayout(one.layout)}`;
     about.textContent = ABOUT[shown];
@@ -195,14 +219,14 @@ function render({ model, el }) {
 
   const group = (title, ...of) => h("fieldset", {}, h("legend", {}, title), h("div", { class: "sc-fields" }, of));
   const copied = () => script(setting(), draw());
-  const swatch = (cls, label) => h("span", {}, h("i", { class: cls }), label);
-  replace(spot, grid.node, h("p", { class: "sc-small st-key" }, swatch("st-state", "kept"), swatch("st-gathered", "gathered briefly"), swatch("st-saved", "activations")), h("div", {}, heads, picture));
+  replace(spot, grid.node[0], bar.node, grid.node[1]);
   const columns = ["candidate", "memory of a GPU", "sent by it in a step", "waiting", "tokens/s"];
   ui.lay({
     stage: spot,
-    presets: chips,
+    bar: [ways.node, drags.size, drags.world],
     readout: end,
     drawer: [
+      h("div", {}, h("p", { class: "tbviz-title" }, "Start from"), toolbar("Presets", chips)),
       note,
       h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "The questions"), asked),
       h("div", { class: "sc-box" }, h("p", { class: "sc-title" }, "Every candidate"), h("table", { class: "st-board" }, h("thead", {}, h("tr", {}, columns.map((label) => h("th", { scope: "col" }, label)))), board)),

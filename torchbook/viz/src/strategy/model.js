@@ -138,12 +138,12 @@ export function communication(given, layout) {
     const rounds = reduced ? 2 * (32 - Math.clz32(ranks - 1)) : ranks - 1;
     const sent = half * ringAllreduceTime(size, ranks, 1);
     const seconds = half * ringAllreduceTime(size, ranks, speed) + calls * rounds * latency;
-    found.push({ kind, dim, ranks, what, calls, size, sent, bandwidth: speed, latency, seconds, hides });
+    found.push({ kind, dim, ranks, stride, what, calls, size, sent, bandwidth: speed, latency, seconds, hides });
   };
   const send = (dim, ranks, stride, what, calls, each) => {
     const [speed, latency] = linkOf(given, ranks, stride);
     const size = calls * each;
-    found.push({ kind: "send", dim, ranks, what, calls, size, sent: size, bandwidth: speed, latency, seconds: size / speed + calls * latency, hides: "never" });
+    found.push({ kind: "send", dim, ranks, stride, what, calls, size, sent: size, bandwidth: speed, latency, seconds: size / speed + calls * latency, hides: "never" });
   };
   const whole = w * part.total;
   if (fsdp > 1 && pp > 1) {
@@ -257,17 +257,46 @@ export const speed = (rate) => {
   for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (rate >= size) return `${significant(rate / size)} ${unit} tokens/s`;
   return `${significant(rate)} tokens/s`;
 };
+/** The place of a rank in each dimension of the mesh: ranks next to each other are tensor parallel, stages lie farthest apart. */
+export function placeOf(rank, layout) {
+  let rest = rank;
+  return Object.fromEntries(
+    ["tp", "cp", "shard", "replicate", "pp"].map((dim) => {
+      const at = rest % layout[dim];
+      rest = Math.floor(rest / layout[dim]);
+      return [dim, at];
+    }),
+  );
+}
+
 /**
- * Where in the model the part of a rank lies, in fractions of its width and of its depth. Ranks next to each other are
- * tensor parallel, then context, shards, replicas, stages; shards are narrow columns of what is left of the width.
- * @returns {{x: number, width: number, y: number, height: number, column: number, wide: number}} `column` and `wide` are
- *   the tensor-parallel part, of which the shard is a piece
+ * What a rank keeps of the model, in fractions of its width and of its depth, and which part of a step's tokens it sees.
+ * Shards are narrow columns of the tensor-parallel slice. Ranks of the same `piece`, of `pieces`, keep the same.
  */
-export function partOf(rank, { tp, cp, shard, replicate, pp, fsdp }) {
-  const inside = Math.floor(rank / tp) % (cp * shard);
-  const stage = Math.floor(rank / (tp * cp * shard * replicate)) % pp;
-  const [column, wide] = [(rank % tp) / tp, 1 / tp];
-  return { column, wide, x: column + (inside * wide) / fsdp, width: wide / fsdp, y: stage / pp, height: 1 / pp };
+export function partOf(rank, layout) {
+  const { tp, cp, shard, pp, fsdp, data } = layout;
+  const at = placeOf(rank, layout);
+  const inside = at.shard * cp + at.cp;
+  return {
+    x: (at.tp + inside / fsdp) / tp, width: 1 / (tp * fsdp), y: at.pp / pp, height: 1 / pp, slice: at.tp / tp, slices: tp,
+    from: (at.replicate * shard + at.shard + at.cp / cp) / data, tokens: 1 / (data * cp),
+    piece: (at.pp * tp + at.tp) * fsdp + inside, pieces: pp * tp * fsdp,
+  };
+}
+
+/** With whom a rank talks in a step of a candidate: for each dimension the ranks, the bytes that it sends, and whether they stay in its node. */
+export function peersOf(rank, given, { layout, transfers }) {
+  const dims = [...new Set(transfers.map((one) => one.dim))];
+  return dims.map((dim) => {
+    const all = transfers.filter((one) => one.dim === dim);
+    const { ranks, stride } = all[0];
+    const at = Math.floor(rank / stride) % ranks;
+    const wraps = dim !== "pp" || chunks(given, layout) > 1;
+    const members = dim === "pp" ? [at - 1, at + 1] : Array.from({ length: ranks }, (_, i) => i);
+    const places = new Set(members.filter((i) => wraps || (i >= 0 && i < ranks)).map((i) => (i + ranks) % ranks));
+    places.delete(at);
+    return { dim, ranks: [...places].map((i) => rank + (i - at) * stride), sent: all.reduce((sum, one) => sum + one.sent, 0), near: ranks * stride <= given.gpus_per_node };
+  });
 }
 
 const DIMS = { pp: "pipeline", replicate: "replicas", shard: "shards", cp: "context", tp: "tensor" };

@@ -20,6 +20,23 @@ export function describe(given, show = "", plan = planOf(given)) {
   return text;
 }
 
+const ASKED = { fits: "ddp", barely: "zero2", shard: "fsdp", tp: "tp", cp: "cp" };
+
+const unbroken = ({ name }) => SHORT[name].replace("-", "\u2011");
+
+/** Why the tree ends where it does, after the bytes that this takes of a GPU: what was asked before it, and would not do. */
+export function reason(given, plan) {
+  const [busy] = plan.steps.filter(({ key, yes }) => key === "busy" && yes);
+  if (plan.strategy === "single") return ["; nothing need be split"];
+  if (plan.strategy === "ddp") return ["; only the batch need be split"];
+  if (busy && plan.strategy === "3d") {
+    const one = Object.values(plan.candidates).find(({ exposed, step }) => exposed / step === busy.left);
+    return [`, where ${unbroken(one)} ${one.wide ? `needs ${plain(one.sequences)} sequences a step, not ${plain(given.global_batch)}` : `waits ${significant(100 * busy.left)} % of a step`}`];
+  }
+  const before = plan.candidates[plan.steps.filter(({ key, yes }) => ASKED[key] && !yes).map(({ key }) => ASKED[key]).at(-1)];
+  return [`, where ${unbroken(before)} takes `, before.memory.total];
+}
+
 const whole = (x) => count(Math.round(x));
 const gb = (bytesPerSecond) => `${significant(bytesPerSecond / 1e9)} GB/s`;
 const HIDES = { forward: "Can hide behind the forward.", backward: "Can hide behind the backward.", first: "Can hide behind the forward of the first micro-batch.", last: "Can hide behind the backward of the last micro-batch.", never: "Nothing hides it." };
@@ -228,4 +245,5 @@ export function script(given, one) {
   return `${lines.join("\n")}\n`;
 }
 
+export const SHORT = { single: "One GPU", ddp: "DDP", zero2: "ZeRO-2", fsdp: "FSDP", hsdp: "HSDP", cp: "Context", tp: "Tensor", "3d": "3D" };
 export { BUCKET, fullest, memoryPerGpu, microBatches, stateOf };
