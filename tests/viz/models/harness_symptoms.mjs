@@ -7,8 +7,8 @@ import { load } from "./modules.mjs";
 const model = await load(`${process.argv[2]}/symptoms/model.js`);
 
 const ASK = {
-  search: ([query, kind]) => model.search(query, kind),
-  words: ([query, kind, chosen]) => model.describe(query, kind, chosen),
+  search: ([query, picture]) => model.search(query, picture),
+  words: ([query, opened, chosen]) => model.describe(query, opened, chosen),
   is_state: (given) => model.isState(given),
   address: ([where, root]) => model.addressOf(where, root ?? undefined),
 };
