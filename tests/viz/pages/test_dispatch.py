@@ -125,8 +125,8 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
     every = lines(widget.recording, widget.op, widget.route, 1)
     rows = page.locator(".dr-line > div")
     expect(rows).to_have_count(len(every))
-    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "lets it through",
-             "excluded": "switched off", "absent": "not in this call"}  # fmt: skip
+    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "fallthrough",
+             "excluded": "excluded", "absent": "not in this call"}  # fmt: skip
     for row, line in zip(rows.all(), every, strict=True):
         assert row.locator(".dr-name").inner_text() == line.slot
         assert row.locator(".dr-state").inner_text() == texts[line.state]
