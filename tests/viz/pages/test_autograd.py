@@ -101,6 +101,7 @@ def test_detached_part_is_recorded_and_then_not_reached(show: Show) -> None:
     page = show(autograd_explorer(scenario="detach", target=node_of("h")))
     expect(node(page, "w,")).to_have_attribute("aria-label", "w, not reached")
     expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), recorded, not reached")
+    expect(words(page)).to_have_text(re.compile(r"MulBackward0 receives .*; it sends \[.*\] to x\.$"))
     slider = page.get_by_label("Step", exact=True)
     slider.focus()
     page.keyboard.press("Home")

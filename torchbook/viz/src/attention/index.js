@@ -34,7 +34,7 @@ function overviewOf({ tokens, causal, all }, [layers, heads], of, go) {
   const label = (text, kind) => h("span", { class: `at-label ${kind}`, "aria-hidden": "true" }, text);
   const place = (one, at) => (one.style.gridArea = `${Math.floor(at / heads) + 2} / ${(at % heads) + 2}`);
   small.forEach(place);
-  const node = h("div", { class: "at-heads", role: "listbox", tabindex: 0, "aria-label": "Heads", style: { "--at-layers": layers, gridTemplateColumns: `1.1rem repeat(${heads}, var(--at-thumb))` } }, label("heads →", "at-column"), label("layers ↓", "at-layer"), small);
+  const node = h("div", { class: "at-heads", role: "listbox", tabindex: 0, "aria-label": "Heads", style: { "--at-layers": layers, gridTemplateColumns: `1.1rem repeat(${heads}, var(--at-thumb))` } }, label("heads →", "at-column"), label("layers →", "at-layer"), small);
   return { node, small };
 }
 

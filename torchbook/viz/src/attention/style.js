@@ -30,7 +30,7 @@ export const CSS = `
 .at-large{flex:0 1 calc(3 * var(--at-thumb) + 30px);min-width:0;padding-top:4px}
 .tbviz .at-label{font-size:12px;line-height:1.1rem;color:var(--tb-muted);white-space:nowrap}
 .at-column{grid-column:2/-1}
-.at-layer{grid-area:2/1/span var(--at-layers)/2;writing-mode:vertical-rl;transform:rotate(180deg);text-align:right;line-height:1.1rem}
+.at-layer{grid-area:2/1/span var(--at-layers)/2;writing-mode:vertical-rl;line-height:1.1rem}
 .at-next{flex:0 0 8.2rem;padding-top:4px}
 .tbviz .at-next-list{list-style:none;margin:.15rem 0 0;padding:0;display:grid;gap:.3rem}
 .tbviz .at-next-list li{margin:0;display:grid;grid-template-columns:1.6rem minmax(1rem,1fr) 2.2rem;gap:.35rem;align-items:center;font-size:max(12px,.92em);font-variant-numeric:tabular-nums}

@@ -197,7 +197,7 @@ export function told(line, data, n) {
   }
   const arrived = joined(event.out.map(sum), " and ");
   if (!event.in) return say`${name} receives ${arrived} and stops.`;
-  const sent = line.edges[step.node].map((edge) => say`${sum(event.in[edge.input])} to ${called(graph, edge.to)}`);
+  const sent = line.edges[step.node].filter(({ to }) => !line.missing.has(to)).map((edge) => say`${sum(event.in[edge.input])} to ${called(graph, edge.to)}`);
   const freed = run.freed?.includes(step.node) ? " What it saved is freed." : "";
   return say`${name} receives ${arrived}; it sends ${sent.length ? joined(sent, ", ") : "nothing on"}.${freed}`;
 }
