@@ -108,7 +108,7 @@ def test_steps_by_buttons_and_keyboard(show: Show) -> None:
     press(page, "End of the piece")
     expect(words(page)).to_have_text(tokenizer_explorer(step=3, token=2).words)
     expect(page.locator(".tk-token[aria-selected=true]")).to_have_text("␣the")
-    expect(page.locator(".tk-said")).to_contain_text("“␣the” is id 258")
+    expect(page.locator(".tk-said")).to_contain_text("“␣” and “the”, learned 3rd, were joined to id 258.")
     press(page, "One merge back")
     expect(words(page)).to_have_text(tokenizer_explorer(step=2, token=3).words)
     expect(page.locator(".tk-rank.next")).to_have_text("3rd")

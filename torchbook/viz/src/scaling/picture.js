@@ -42,8 +42,8 @@ export function stepBar() {
     replace(
       key,
       h("span", {}, swatch("sc-compute"), "compute"),
-      h("span", {}, swatch("sc-hidden", true), "hidden communication"),
-      h("span", {}, swatch("sc-exposed"), "exposed"),
+      h("span", {}, swatch("sc-hidden", true), "sent, overlapped"),
+      h("span", {}, swatch("sc-exposed"), "sent, exposed"),
     );
   }
   return { node: h("div", {}, svg, key), draw };

@@ -147,16 +147,17 @@ function render({ model, el }) {
     const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
     view.draw({ bytes: partsOf(pieces[piece], 0), merges, every: special ? [] : pieces[piece].merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
     const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
+    const made = joined && ids[at] === 256 + last[2];
     replace(
       said,
       special
         ? "A special token: it is found before the text is cut, and no merge touches it. "
         : joined
-          ? [`“${joined[0]}” and “${joined[1]}” were joined: learned `, h("b", {}, ordinal(last[2] + 1)), ", the earliest there. "]
+          ? [`“${joined[0]}” and “${joined[1]}”, learned `, h("b", {}, ordinal(last[2] + 1)), made ? ", were joined to " : ", were joined. "]
           : best
-            ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ", the earliest there. "]
+            ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ". "]
             : null,
-      `“${name(ids[at])}” is id `,
+      made ? "id " : `“${name(ids[at])}” is id `,
       h("b", {}, ids[at]),
       ".",
     );
