@@ -42,7 +42,7 @@ export function stepBar() {
     replace(
       key,
       h("span", {}, swatch("sc-compute"), "compute"),
-      h("span", {}, swatch("sc-hidden", true), "sent, overlapped"),
+      h("span", {}, swatch("sc-hidden", true), "sent, hidden"),
       h("span", {}, swatch("sc-exposed"), "sent, exposed"),
     );
   }
