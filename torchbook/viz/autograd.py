@@ -161,6 +161,15 @@ class _Record:
         graph.ids = {graph.nodes[number]: self.keys[key] for key, number in numbers.items()}
         return graph
 
+    def _missing(self, run: _Run, there: set[int]) -> dict[str, list[int]]:
+        """Nodes of the first run that a backward of this one cannot reach, and which of them it never recorded."""
+        made = [t for t in [*run.watch.replaced, *(t for _, t in run.watch.results)] if t.grad_fn is not None]
+        keys = run.operations.keys(self.tool.Graph(made, {}))
+        recorded = {self.keys[key] for key in keys if key in self.keys}
+        operations = {number for node, number in self.graph.ids.items() if not self.tool.is_leaf(node)}
+        missing = {*self.graph.ids.values()} - there
+        return {"missing": sorted(missing), "unrecorded": sorted(missing & operations - recorded)}
+
     def _pass(self, graph: recording.Graph, call: Callable[[], Any]) -> dict[str, Any]:
         return self.tool.backward(graph, self.tensors, call)
 
@@ -225,9 +234,8 @@ class _Record:
         code = "{0} = {0}.detach()  # as soon as it is computed\n# the rest of the forward\nloss.backward()"
 
         def cut(run: _Run, graph: recording.Graph) -> dict[str, Any]:
-            there = set(graph.ids.values())
-            gone = [number for number in self.graph.ids.values() if number not in there]
-            return {"passes": [self._pass(graph, run.loss.backward)], "missing": gone}
+            missing = self._missing(run, {*graph.ids.values()})
+            return {"passes": [self._pass(graph, run.loss.backward)], **missing}
 
         def runs() -> dict[str, Any]:
             assert self.first
@@ -238,10 +246,7 @@ class _Record:
                     run = self._run(edit)
                     error = self._error(run.loss.backward) if run.loss.grad_fn is None else None
                 if error:
-                    by_node[str(node)] = {
-                        "passes": [{"events": [], "error": error}],
-                        "missing": [*self.graph.ids.values()],
-                    }
+                    by_node[str(node)] = {"passes": [{"events": [], "error": error}], **self._missing(run, set())}
                 else:
                     by_node[str(node)] = self._rerun(cut, edit)
             return by_node
@@ -255,7 +260,7 @@ class _Record:
             with self._kept():
                 run = self._run(grad=False)
                 error = self._error(run.loss.backward)
-            return {"": {"passes": [{"events": [], "error": error}], "missing": [*self.graph.ids.values()]}}
+            return {"": {"passes": [{"events": [], "error": error}], **self._missing(run, set())}}
 
         return self._if_again("no_grad", "no_grad()", code, runs)
 

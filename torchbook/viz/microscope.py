@@ -167,7 +167,7 @@ def told(before: State, now: State, lr: float, momentum: float) -> str:
         return ".grad is None again. w and b stay." if before.grad else ".grad was None already: nothing changes."
     if now.line == "backward" and now.grad:
         if not before.grad:
-            return "It writes the slopes into .grad and frees the values that the graph had saved. w and b stay."
+            return "It writes the gradients into .grad and frees the values that the graph had saved. w and b stay."
         was, sum_ = shown(before.grad[0]), shown(now.grad[0])
         return f"It adds to what .grad held: for w, {was} becomes {sum_}. w and b stay."
     if now.line == "step":

@@ -117,11 +117,15 @@ def is_leaf(node: Any) -> bool:
 
 
 class Watch(TorchFunctionMode):
-    """The tensors that the calls of a function returned, in order; `edit` may replace the result of a call."""
+    """The tensors that the calls of a function returned, in order; `edit` may replace the result of a call.
+
+    What it replaced is kept, so that its graph stays.
+    """
 
     def __init__(self, edit: Mapping[int, Callable[[torch.Tensor], torch.Tensor]] | None = None) -> None:
         super().__init__()
         self.results: list[tuple[str, torch.Tensor]] = []
+        self.replaced: list[torch.Tensor] = []
         self.edit = edit or {}
         self.quiet = False
 
@@ -130,6 +134,7 @@ class Watch(TorchFunctionMode):
         if isinstance(result, torch.Tensor):
             if len(self.results) in self.edit:
                 self.quiet = True
+                self.replaced.append(result)
                 result = self.edit[len(self.results)](result)
                 self.quiet = False
             self.results.append((getattr(func, "__name__", "call"), result))

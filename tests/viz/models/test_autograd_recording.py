@@ -309,6 +309,38 @@ def test_detach_cuts_the_graph_as_torch_does() -> None:
     assert node(explorer, "h") in run["missing"]
 
 
+def test_detach_leaves_what_came_before_it_recorded_and_what_needs_no_gradient_after_it_not() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.tensor([3.0, 4.0], requires_grad=True)
+
+    def build(cut: Callable[[torch.Tensor], torch.Tensor] = lambda h: h) -> Made:
+        before = (w * w).exp()
+        after = cut(before).sin()
+        return (after * v).sum(), {"before": before, "after": after}
+
+    explorer = AutogradExplorer(build, params={"w": w, "v": v})
+    run = scenario(explorer, "detach")["runs"][str(node(explorer, "before"))]
+    total, named = build(torch.Tensor.detach)
+    total.backward()
+    assert named["before"].grad_fn is not None
+    assert named["after"].grad_fn is None
+    assert w.grad is None
+    assert run["unrecorded"] == [node(explorer, "after")]
+    assert {node(explorer, "w"), node(explorer, "before")} <= set(run["missing"]) - set(run["unrecorded"])
+    assert node(explorer, "v") not in run["missing"]
+
+
+def test_detach_of_the_loss_itself_leaves_all_of_its_graph_recorded() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    explorer = AutogradExplorer(lambda: (w * w).sum(), params={"w": w})
+    run = scenario(explorer, "detach")["runs"][str(node(explorer, "loss"))]
+    total = (w * w).sum()
+    assert total.grad_fn is not None
+    assert run["passes"][0]["error"]["text"] == error_of(total.detach().backward)
+    assert run["unrecorded"] == []
+    assert sorted(run["missing"]) == [*range(len(explorer.graphs[0]["nodes"]))]
+
+
 def test_no_grad_records_nothing_and_says_torchs_words() -> None:
     build, leaves = simple()
     explorer = AutogradExplorer(build, params=leaves)
@@ -316,7 +348,9 @@ def test_no_grad_records_nothing_and_says_torchs_words() -> None:
         total, _ = build()
     run = scenario(explorer, "no_grad")["runs"][""]
     assert run["passes"][0]["error"]["text"] == error_of(total.backward)
-    assert len(run["missing"]) == len(explorer.graphs[0]["nodes"])
+    nodes = explorer.graphs[0]["nodes"]
+    assert len(run["missing"]) == len(nodes)
+    assert run["unrecorded"] == [number for number, entry in enumerate(nodes) if entry["kind"] != "leaf"]
 
 
 def test_retain_grad_keeps_what_flows_through() -> None:

@@ -97,10 +97,26 @@ def test_torchs_own_error_is_shown(show: Show, scenario: str, target: str, says:
     assert says in words(page).inner_text()
 
 
-def test_detached_part_is_said_to_be_missing(show: Show) -> None:
+def test_detached_part_is_recorded_and_then_not_reached(show: Show) -> None:
     page = show(autograd_explorer(scenario="detach", target=node_of("h")))
-    expect(node(page, "w,")).to_have_attribute("aria-label", "w, not recorded")
+    expect(node(page, "w,")).to_have_attribute("aria-label", "w, not reached")
+    expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), recorded, not reached")
+    expect(words(page)).to_have_text(re.compile(r"MulBackward0 receives .*; it sends \[.*\] to x\.$"))
+    slider = page.get_by_label("Step", exact=True)
+    slider.focus()
+    page.keyboard.press("Home")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(words(page)).to_contain_text("ExpBackward0 (h) is recorded")
+    page.keyboard.press("ArrowRight")
+    expect(words(page)).to_contain_text("is detached")
+    expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), recorded, not reached")
+
+
+def test_under_no_grad_no_operation_is_recorded(show: Show) -> None:
+    page = show(autograd_explorer(scenario="no_grad"))
     expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), not recorded")
+    expect(node(page, "w,")).to_have_attribute("aria-label", "w, not reached")
 
 
 def test_retain_grad_shows_the_gradient_that_was_kept(show: Show) -> None:

@@ -125,8 +125,8 @@ def test_line_shows_the_keys_in_order_and_says_what_they_are(show: Show) -> None
     every = lines(widget.recording, widget.op, widget.route, 1)
     rows = page.locator(".dr-line > div")
     expect(rows).to_have_count(len(every))
-    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "lets it through",
-             "excluded": "switched off", "absent": "not in this call"}  # fmt: skip
+    texts = {"chosen": "chosen", "later": "in the set, lower", "passed": "behind it", "through": "fallthrough",
+             "excluded": "excluded", "absent": "not in this call"}  # fmt: skip
     for row, line in zip(rows.all(), every, strict=True):
         assert row.locator(".dr-name").inner_text() == line.slot
         assert row.locator(".dr-state").inner_text() == texts[line.state]
@@ -142,7 +142,7 @@ def test_a_key_of_the_route_is_chosen_and_another_says_why_not(show: Show) -> No
     every = lines(widget.recording, widget.op, widget.route, 0)
     (missed,) = [number for number, line in enumerate(every) if line.slot == "AutocastCPU"]
     page.locator(".dr-line > div").nth(missed).click()
-    expect(page.locator(".dr-said")).to_contain_text("The thread has switched it off: taken off.")
+    expect(page.locator(".dr-said")).to_contain_text("The thread excludes it: taken off.")
     expect(words(page)).to_have_text(widget.words)
     page.get_by_role("toolbar", name="Stops").get_by_role("button").nth(1).click()
     at = dispatch_route(preset="vmap", step=1)

@@ -2,7 +2,7 @@
 
 import { h, pressed, replace, s } from "../core/index.js";
 import { mixed, UNIT } from "./model.js";
-import { fixed, shown, two } from "./words.js";
+import { fixed, two } from "./words.js";
 
 const STEPS = 7; // of a colour, on each side of zero
 
@@ -24,21 +24,20 @@ export function chain({ pick }) {
   pressed(bars, (x) => pick(Math.max(0, Math.min(bars.children.length - 1, Math.floor((x / bars.clientWidth) * bars.children.length)))));
 
   function draw(text, { at, query, key }) {
-    const { tokens, causal, width } = text;
+    const { causal, width } = text;
     const row = text.all[at][query];
     const most = Math.max(...row);
     const later = (i) => causal && i > query;
     const [q, k, v] = [query, key, key].map((token, kind) => text.strip(kind, at, token));
-    const name = (letter, token) => `${letter} ${shown(tokens[token])}`;
-    const number = (text) => h("b", {}, `= ${text}`);
+    const number = (text) => h("b", {}, text);
     const title = (text) => h("span", { class: "at-title" }, text);
     const rows = (...all) => h("div", { class: "at-vectors" }, all);
     replace(bars, row.map((w, i) => h("i", { class: [later(i) && "later", i === key && "on"].filter(Boolean).join(" "), "data-part": `b${i}`, "data-with": `t${i}`, style: { "--w": (w / most).toFixed(3) } })));
     const inside = [
-      [title("q · k"), rows(vector(name("q", query), q, "at-asks"), vector(name("k", key), k, "at-found"), vector("×", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 1))],
+      [title("q · k"), rows(vector("q", q, "at-asks"), vector("k", k, "at-found"), vector("×", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 1))],
       [title(later(key) ? "later: masked" : `÷ √${width}`), number(later(key) ? "−∞" : fixed(text.scaled(at, query, key), 2))],
-      [title("softmax of the row"), bars, number(two(row[key] / UNIT))],
-      [title("× v, then the sum"), rows(vector(name("v", key), v, "at-found"), vector("× w", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
+      [title("softmax"), bars, number(two(row[key] / UNIT))],
+      [title("weighted sum of v"), rows(vector("v", v, "at-found"), vector("× w", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
     ];
     parts.forEach((part, i) => replace(part, inside[i]));
   }

@@ -1,6 +1,6 @@
 /** AttentionExplorer: all heads small, one large, one weight as it is computed, and what may come next. */
 
-import { copyButton, h, relations, replace, s, select, shell } from "../core/index.js";
+import { copyButton, h, relations, replace, s, select, shell, uid } from "../core/index.js";
 import { chain } from "./chain.js";
 import { cellOf, entropy, home, isState, numbers, seen, UNIT } from "./model.js";
 import { arcs, cells, map, masked } from "./picture.js";
@@ -9,6 +9,7 @@ import { CSS } from "./style.js";
 import { describe, script, shown, two } from "./words.js";
 
 const NAMES = ["text", "layer", "head", "query", "key"];
+const NEXT = 3; // tokens that may come next, in the picture; the words have all of them
 const COLUMNS = [["entropy", "entropy, bits"], ["previous", "previous"], ["first", "first"], ["itself", "itself"]];
 
 const clamp = (x, high) => Math.max(0, Math.min(high - 1, x));
@@ -19,21 +20,21 @@ function away(query, key) {
   return query > key ? `${query - key} back` : `${key - query} on`;
 }
 
-/** All heads of a text, small: a button each, with a name for each row and column. */
+/** All heads of a text, small: a list with one tab stop. */
 function overviewOf({ tokens, causal, all }, [layers, heads], of, go) {
   const size = tokens.length;
   const small = all.map((rows, at) => {
     const told = COLUMNS.map(([name, label]) => `${label} ${two(of[at][name])}`).join("; ");
     return h(
-      "button",
-      { type: "button", class: "at-head", "aria-label": `layer ${Math.floor(at / heads)}, head ${at % heads}; ${told}`, onclick: () => go(at) },
+      "div",
+      { role: "option", id: uid("at-head"), class: "at-head", "aria-label": `layer ${Math.floor(at / heads)}, head ${at % heads}; ${told}`, onclick: () => go(at) },
       s("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }, causal && masked(size, size / 36), cells(rows), s("rect", { width: size, height: size, class: "at-edge" })),
     );
   });
   const label = (text, kind) => h("span", { class: `at-label ${kind}`, "aria-hidden": "true" }, text);
-  const columns = Array.from({ length: heads }, (_, i) => label(i ? i : "head 0", "at-column"));
-  const rows = Array.from({ length: layers }, (_, i) => [label(i ? i : "layer 0", "at-layer"), small.slice(i * heads, (i + 1) * heads)]);
-  const node = h("div", { class: "at-heads", role: "toolbar", "aria-label": "Heads", style: { gridTemplateColumns: `1.1rem repeat(${heads}, var(--at-thumb))` } }, h("span"), columns, rows);
+  const place = (one, at) => (one.style.gridArea = `${Math.floor(at / heads) + 2} / ${(at % heads) + 2}`);
+  small.forEach(place);
+  const node = h("div", { class: "at-heads", role: "listbox", tabindex: 0, "aria-label": "Heads", style: { "--at-layers": layers, gridTemplateColumns: `1.1rem repeat(${heads}, var(--at-thumb))` } }, label("heads →", "at-column"), label("layers →", "at-layer"), small);
   return { node, small };
 }
 
@@ -48,7 +49,6 @@ function render({ model, el }) {
   const go = (at) => ui.set({ layer: Math.floor(at / heads), head: at % heads });
   const choose = (query) => ui.set({ query: clamp(query, textNow().tokens.length), key: -1 });
   const press = (query, key) => ui.set({ query, key: textNow().width ? key : -1 });
-  let focus = false; // the pressed head takes the focus when it is drawn
 
   const visit = (name) => {
     const { at, query } = scene().homes[name];
@@ -79,9 +79,7 @@ function render({ model, el }) {
       }[event.key];
       if (!to) return;
       event.preventDefault();
-      focus = true;
       ui.set({ layer: clamp(to[0], layers), head: clamp(to[1], heads) });
-      queue();
     });
     const size = text.tokens.length;
     const view = arcs({ tokens: text.tokens, causal: text.causal, pick: choose });
@@ -133,7 +131,7 @@ function render({ model, el }) {
     replace(
       stage,
       view.node,
-      h("div", { class: "at-pair" }, h("div", { class: "at-scroll" }, overview), h("div", { class: "at-large" }, h("span", { class: "at-label", "aria-hidden": "true" }, "queries ↓ keys →"), large.node), textNow().likely && next),
+      h("div", { class: "at-pair" }, h("div", { class: "at-scroll" }, overview), h("div", { class: "at-large" }, h("span", { class: "at-label", "aria-hidden": "true" }, h("span", { class: "at-asks" }, "queries ↓"), " ", h("span", { class: "at-found" }, "keys →")), large.node), textNow().likely && next),
       textNow().width > 0 && steps.node,
     );
     replace(body, of.map((one, at) => h("tr", {}, h("th", { scope: "row" }, `layer ${Math.floor(at / heads)}, head ${at % heads}`), COLUMNS.map(([name]) => h("td", {}, two(one[name]))))));
@@ -144,9 +142,17 @@ function render({ model, el }) {
     const value = (i) => (causal && i > query ? "–" : row[i] ? two(row[i] / UNIT) : "0");
     const order = row.map((_, i) => i).filter((i) => row[i]).sort((a, b) => row[b] - row[a] || a - b);
     const name = (i) => `“${shown(tokens[i])}”`;
-    const best = order.slice(0, 3).map((i) => [name(i), ` ${away(query, i)} `, h("b", {}, value(i))]);
-    scene().view.draw(row, query, `${query} ${name(query)}: ${order.slice(0, 3).map((i) => `${value(i)} to ${i} ${name(i)}`).join(", ")}`);
-    replace(told, `Layer ${model.get("layer")}, head ${model.get("head")}: ${name(query)} looks at `, best.map((one, i) => [i ? ", " : "", one]), order.length > 3 ? " …" : ".");
+    scene().view.draw(row, { query, key }, `${query} ${name(query)}: ${order.slice(0, 3).map((i) => `${value(i)} to ${i} ${name(i)}`).join(", ")}`);
+    const later = causal && key > query;
+    replace(
+      told,
+      `Layer ${model.get("layer")}, head ${model.get("head")}: `,
+      h("span", { class: "at-asks" }, name(query)),
+      later ? " cannot attend to " : " attends to ",
+      h("span", { class: "at-found" }, name(key)),
+      ` ${away(query, key)}: `,
+      later ? "masked." : h("b", {}, value(key)),
+    );
     rowTitle.textContent = `Query ${query} ${name(query)}: weight of each key`;
     replace(weights, tokens.map((token, i) => h("li", { class: [causal && i > query && "off", i === key && "on"].filter(Boolean).join(" ") }, h("span", {}, shown(token)), h("small", {}, value(i)))));
     rowFacts.textContent = `The row sums to ${two(row.reduce((a, b) => a + b, 0) / UNIT)} over ${seen} key${seen === 1 ? "" : "s"}; entropy ${two(entropy(row))} of at most ${two(Math.log2(seen))} bits.${causal ? " – is masked: later than the query." : ""}`;
@@ -167,7 +173,7 @@ function render({ model, el }) {
   }
 
   function drawNext({ likely: comes }, query) {
-    replace(likely, comes[query].map(([token, p]) => h("li", {}, h("span", { class: "at-guess" }, shown(token)), h("span", { class: "at-meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } })), h("span", { class: "at-chance" }, two(p)))));
+    replace(likely, comes[query].slice(0, NEXT).map(([token, p]) => h("li", {}, h("span", { class: "at-guess" }, shown(token)), h("span", { class: "at-meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } })), h("span", { class: "at-chance" }, two(p)))));
   }
 
   function draw() {
@@ -177,10 +183,8 @@ function render({ model, el }) {
     if (laid !== text) lay();
     laid = text;
     const { of, overview, small, large, homes } = scene();
-    small.forEach((one, i) => {
-      one.setAttribute("aria-pressed", String(i === at));
-      one.tabIndex = i === at ? 0 : -1;
-    });
+    small.forEach((one, i) => one.setAttribute("aria-selected", String(i === at)));
+    overview.setAttribute("aria-activedescendant", small[at].id);
     pickText.update({ value: model.get("text") });
     ui.tell(note, ui.mark(Object.keys(SETUP.presets).filter((name) => homes[name].at === at && homes[name].query === query)));
     const row = text.all[at][query];
@@ -189,8 +193,6 @@ function render({ model, el }) {
     if (text.width) steps.draw(text, cell);
     if (text.likely) drawNext(text, query);
     drawNumbers(of, at);
-    if (focus) overview.querySelector("[aria-pressed='true']").focus();
-    focus = false;
     ui.soon(() => describe(text, [layers, heads], state(), texts.length));
   }
   const queue = ui.follow(draw, NAMES);

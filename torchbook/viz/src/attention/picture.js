@@ -27,7 +27,7 @@ const cellsOf = (size, i) => [...across(size, i), ...down(size, i)].join(" ");
 /**
  * The text with arcs from the query to its keys, as thick as their weights.
  * @param {{tokens: string[], causal: boolean, pick: (query: number) => void}} options
- * @returns {{node: HTMLElement, draw: (row: number[], query: number, value: string) => void, stop: () => void}} `node` is a
+ * @returns {{node: HTMLElement, draw: (row: number[], cell: {query: number, key: number}, value: string) => void, stop: () => void}} `node` is a
  *   slider over the tokens, whose spoken value is `value`.
  */
 export function arcs({ tokens, causal, pick }) {
@@ -76,7 +76,7 @@ export function arcs({ tokens, causal, pick }) {
     now = { at, weights };
   }
 
-  function draw(row, query, value) {
+  function draw(row, { query, key }, value) {
     run.cancel();
     const width = measure();
     svg.setAttribute("width", width);
@@ -84,6 +84,7 @@ export function arcs({ tokens, causal, pick }) {
     node.setAttribute("aria-valuetext", value);
     texts.forEach((el, i) => {
       el.classList.toggle("on", i === query);
+      el.classList.toggle("key", i === key && key !== query);
       el.classList.toggle("off", causal && i > query);
     });
     const [from, to] = [now, { at: centres[query], weights: row }];

@@ -23,18 +23,19 @@ export const CSS = `
 .at-text{display:flex;white-space:pre;font:13px/1.6 ${MONO}}
 .at-token{flex:none;text-align:center;border-radius:3px;overflow:hidden}
 .at-token.on{background:var(--tb-warm-soft);color:var(--tb-warm);font-weight:700}
+.at-token.key{background:var(--tb-accent-soft);color:var(--tb-accent);font-weight:700}
 .at-token.off{color:var(--tb-muted)}
 .at-pair{display:flex;gap:.5rem 1rem;align-items:flex-start;justify-content:center}
 .at-pair>.at-scroll{flex:none;max-width:min(100% - 120px,calc(6 * var(--at-thumb) + 28px));max-height:calc(3 * var(--at-thumb) + 2.4rem)}
 .at-large{flex:0 1 calc(3 * var(--at-thumb) + 30px);min-width:0;padding-top:4px}
 .tbviz .at-label{font-size:12px;line-height:1.1rem;color:var(--tb-muted);white-space:nowrap}
-.at-column{text-align:center}
-.at-layer{writing-mode:vertical-rl;transform:rotate(180deg);text-align:center;line-height:1.1rem;align-self:center}
+.at-column{grid-column:2/-1}
+.at-layer{grid-area:2/1/span var(--at-layers)/2;writing-mode:vertical-rl;line-height:1.1rem}
 .at-next{flex:0 0 8.2rem;padding-top:4px}
 .tbviz .at-next-list{list-style:none;margin:.15rem 0 0;padding:0;display:grid;gap:.3rem}
 .tbviz .at-next-list li{margin:0;display:grid;grid-template-columns:1.6rem minmax(1rem,1fr) 2.2rem;gap:.35rem;align-items:center;font-size:max(12px,.92em);font-variant-numeric:tabular-nums}
 .at-guess{font-family:${MONO};text-align:center;white-space:pre;overflow:hidden;border:1px solid var(--tb-line);border-radius:3px}
-@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .7rem}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(5,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
+@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .7rem}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
 .tbviz .at-chain{list-style:none;margin:0;padding:.5rem 0 0;border-top:1px solid var(--tb-line);display:grid;grid-template-columns:minmax(0,1.5fr) 5rem minmax(0,1.25fr) minmax(0,1.25fr);gap:.4rem 1.5rem}
 .tbviz .at-chain li{margin:0;position:relative;display:grid;grid-template-rows:auto 3.3rem auto;align-content:start;gap:.15rem;min-width:0}
 .at-chain li+li::before{content:"→";position:absolute;left:-1.2rem;top:2.1rem;color:var(--tb-muted)}
@@ -42,8 +43,8 @@ export const CSS = `
 .at-chain .at-scaled b{grid-row:2;align-self:center}
 .at-vectors{display:grid;grid-template-columns:auto minmax(0,1fr);grid-auto-rows:1fr;gap:.1rem .4rem;align-items:center}
 .tbviz .at-name{font:12px/1.1 ${MONO};white-space:pre;color:var(--tb-muted)}
-.tbviz .at-name.at-asks{color:var(--tb-warm);font-weight:700}
-.tbviz .at-name.at-found{color:var(--tb-accent);font-weight:700}
+.tbviz .at-asks{color:var(--tb-warm);font-weight:700}
+.tbviz .at-found{color:var(--tb-accent);font-weight:700}
 .tbviz .at-vector{width:100%;height:.85rem;border:1px solid var(--tb-line);border-radius:2px;display:block}
 .at-plus{fill:var(--tb-accent)}
 .at-minus{fill:var(--tb-violet)}
@@ -57,10 +58,11 @@ export const CSS = `
 .at-pick label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .at-pick select{width:100%}
 .at-heads{display:grid;gap:4px;width:fit-content}
-.tbviz .at-head{width:var(--at-thumb);height:var(--at-thumb);padding:3px;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:5px;cursor:pointer;touch-action:manipulation}
+.tbviz .at-head{box-sizing:border-box;width:var(--at-thumb);height:var(--at-thumb);padding:3px;margin:0;background:var(--tb-bg);color:var(--tb-fg);border:1px solid var(--tb-line);border-radius:5px;cursor:pointer;touch-action:manipulation}
 .tbviz .at-head svg{width:100%;height:100%;display:block}
-.tbviz .at-head[aria-pressed=true]{border-color:var(--tb-fg);outline:2px solid var(--tb-fg)}
-.tbviz .at-head:focus-visible{outline:3px solid var(--tb-accent);outline-offset:1px}
+.tbviz .at-head[aria-selected=true]{border-color:var(--tb-fg);outline:2px solid var(--tb-fg)}
+.tbviz .at-heads:focus-visible{outline:none}
+.tbviz .at-heads:focus-visible>[aria-selected=true]{outline:3px solid var(--tb-accent);outline-offset:1px}
 .at-cell{fill:var(--tb-accent);shape-rendering:crispEdges}
 .at-edge{fill:none;stroke:var(--tb-edge);vector-effect:non-scaling-stroke}
 .at-line{stroke:var(--tb-muted);stroke-width:.7}

@@ -26,7 +26,7 @@ function render({ model, el }) {
 
   const which = select({
     label: "What to run",
-    options: data.scenarios.map(({ key, label, why }) => ({ value: key, label: why ? `${label} (not recorded)` : label })),
+    options: data.scenarios.map(({ key, label, why }) => ({ value: key, label: why ? `${label} (did not run)` : label })),
     value: model.get("scenario"),
     onchange: (key) => choose({ scenario: key, target: -1, step: -1 }),
   });
@@ -213,7 +213,8 @@ function render({ model, el }) {
   function dress(group, node, i, state, chosen) {
     const looks = ["tbgraph-node"];
     if (node.kind === "leaf") looks.push("tbag-box-leaf");
-    if (state.missing) looks.push("tbag-box-gone");
+    if (state.unrecorded) looks.push("tbag-box-gone");
+    else if (state.unreached) looks.push("tbag-box-off");
     else if (!state.recorded) looks.push("tbag-box-dash");
     if (state.grad) looks.push("tbag-box-kept");
     else if (state.sent) looks.push("tbag-box-sent");
@@ -226,15 +227,16 @@ function render({ model, el }) {
     const shown = second(node, state, parts.room);
     put(parts.two, shown);
     parts.badge?.toggleAttribute("data-freed", state.freed);
-    if (parts.badge) put2(parts.badge, "opacity", state.recorded && !state.missing ? "1" : "0");
-    const told = state.missing ? "not recorded" : state.recorded ? shown : "not yet recorded";
+    if (parts.badge) put2(parts.badge, "opacity", state.recorded && !state.unreached ? "1" : "0");
+    const told = state.unreached && node.kind !== "leaf" ? `recorded, ${shown}` : state.recorded || state.unrecorded ? shown : "not yet recorded";
     put2(group, "aria-label", `${called(line.graph, i)}, ${told}${state.freed ? ", saved tensors freed" : ""}${state.failed ? ", failed" : ""}`);
   }
 
   /** The second row of a node, in as many characters as there is room for. */
   function second(node, state, room) {
     const tensor = (i, used = 2) => tiny(data.tensors[i], room - used);
-    if (state.missing) return "not recorded";
+    if (state.unrecorded) return "not recorded";
+    if (state.unreached) return "not reached";
     if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after, 6)}`;
     if (state.arrived) return `∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`;
     if (!state.recorded) return "–";
@@ -244,10 +246,10 @@ function render({ model, el }) {
   function dressEdge(part, edge, state, i) {
     const [from, to, flow] = [state.nodes[edge.from], state.nodes[edge.to], state.edges[i]];
     const sent = flow.gradient !== undefined;
-    const gone = from.missing || to.missing;
-    const look = gone ? "tbag-edge-gone" : flow.now ? "tbag-edge-now" : sent ? "tbag-edge-sent" : from.recorded ? "" : "tbag-edge-wait";
+    const gone = from.unrecorded || to.unrecorded || (to.unreached && !from.unreached);
+    const look = gone ? "tbag-edge-gone" : from.unreached ? "tbag-edge-off" : flow.now ? "tbag-edge-now" : sent ? "tbag-edge-sent" : from.recorded ? "" : "tbag-edge-wait";
     put2(part.path, "class", `tbgraph-edge ${look}`);
-    put2(part.tip, "class", `tbgraph-tip ${gone ? "tbag-tip-gone" : sent ? "tbag-tip-sent" : ""}`);
+    put2(part.tip, "class", `tbgraph-tip ${gone ? "tbag-tip-gone" : from.unreached ? "tbag-edge-off" : sent ? "tbag-tip-sent" : ""}`);
     if (part.backward !== sent) {
       part.backward = sent;
       aim(part, sent);
@@ -334,7 +336,7 @@ function key() {
   return h("div", { class: "tbag-key" },
     item(swatch("tbag-box-leaf", 8), "leaf"), item(swatch("tbag-box-dash"), "not yet recorded"), item(swatch(""), "recorded (= value)"),
     item(swatch("tbag-box-sent"), "its backward has run (∇ what arrived)"), item(swatch("tbag-box-kept", 8), "leaf with a .grad"), item(arrow, "gradient"),
-    item(swatch("tbag-box-gone"), "not recorded"), item(s("svg", { width: 30, height: 20, viewBox: "0 0 30 20", "aria-hidden": "true" }, s("g", { class: "tbag-badge" }, store(15, 10))), "with the number of tensors kept for the backward, struck through once freed"));
+    item(swatch("tbag-box-gone"), "not recorded (no grad_fn)"), item(swatch("tbag-box-off"), "not reached by this backward"), item(s("svg", { width: 30, height: 20, viewBox: "0 0 30 20", "aria-hidden": "true" }, s("g", { class: "tbag-badge" }, store(15, 10))), "with the number of tensors kept for the backward, struck through once freed"));
 }
 
 function help() {

@@ -11,12 +11,12 @@ export function timeline(data, key, target) {
   const about = scenario.targets.includes(target) ? target : scenario.targets[0] ?? -1;
   const run = scenario.runs[about < 0 ? "" : String(about)] ?? { passes: [] };
   const graph = data.graphs[scenario.graph];
-  const missing = new Set(run.missing ?? []);
+  const [missing, unrecorded] = [run.missing, run.unrecorded].map((nodes) => new Set(nodes));
   const steps = [{ kind: "start" }];
   const cut = scenario.key === "detach" ? about : -1;
   let done = cut < 0;
   graph.nodes.forEach((node, i) => {
-    if (node.kind === "leaf" || missing.has(i) || node.first !== undefined) return;
+    if (node.kind === "leaf" || unrecorded.has(i) || node.first !== undefined) return;
     if (!done && i > cut) {
       steps.push({ kind: "edit", node: cut });
       done = true;
@@ -33,7 +33,7 @@ export function timeline(data, key, target) {
   });
   const failed = run.edit_error || run.passes.some((pass) => pass.error);
   if (!failed && run.passes.length) steps.push({ kind: "end" });
-  return { scenario, run, graph, about, missing, steps, edges: outgoing(graph) };
+  return { scenario, run, graph, about, missing, unrecorded, steps, edges: outgoing(graph) };
 }
 
 const outgoing = (graph) => {
@@ -42,12 +42,13 @@ const outgoing = (graph) => {
   return found;
 };
 
-/** What each node, edge and leaf looks like after step `n`. */
+/** What each node, edge and leaf looks like after step `n`; what a detach cuts off is `unreached` from then on. */
 export function stateAt(line, n) {
-  const { graph, run, steps, missing } = line;
+  const { graph, run, steps, missing, unrecorded } = line;
+  const cut = n >= steps.findIndex((step) => step.kind === "edit");
   const freed = new Set(run.freed ?? []);
   const nodes = graph.nodes.map((node, i) => ({
-    recorded: node.kind === "leaf" || node.first !== undefined, missing: missing.has(i), arrived: null, sent: null, grad: undefined,
+    recorded: node.kind === "leaf" || node.first !== undefined, unrecorded: unrecorded.has(i), unreached: cut && missing.has(i) && !unrecorded.has(i), arrived: null, sent: null, grad: undefined,
     now: false, failed: false, freed: false, edited: false,
   }));
   const edges = graph.edges.map(() => ({ gradient: undefined, now: false }));
@@ -196,13 +197,13 @@ export function told(line, data, n) {
   }
   const arrived = joined(event.out.map(sum), " and ");
   if (!event.in) return say`${name} receives ${arrived} and stops.`;
-  const sent = line.edges[step.node].map((edge) => say`${sum(event.in[edge.input])} to ${called(graph, edge.to)}`);
+  const sent = line.edges[step.node].filter(({ to }) => !line.missing.has(to)).map((edge) => say`${sum(event.in[edge.input])} to ${called(graph, edge.to)}`);
   const freed = run.freed?.includes(step.node) ? " What it saved is freed." : "";
   return say`${name} receives ${arrived}; it sends ${sent.length ? joined(sent, ", ") : "nothing on"}.${freed}`;
 }
 
-function beginning({ graph, missing, scenario }) {
-  const leaves = graph.nodes.filter((node, i) => node.kind === "leaf" && !missing.has(i));
+function beginning({ graph, scenario }) {
+  const leaves = graph.nodes.filter((node) => node.kind === "leaf");
   if (scenario.key === "create_graph") {
     const old = graph.nodes.filter((node) => node.first !== undefined && node.kind !== "leaf").length;
     const made = graph.nodes.filter((node) => node.first === undefined && node.kind !== "leaf").length;
@@ -210,7 +211,7 @@ function beginning({ graph, missing, scenario }) {
     return `${from}With create_graph=True the backward records itself: ${made} new operations.`;
   }
   const names = leaves.map((leaf) => leaf.label || "a leaf").slice(0, 8).join(", ");
-  return `Before the forward there are only ${leaves.length ? `the leaves: ${names}${leaves.length > 8 ? ", …" : ""}` : "tensors that record nothing"}.`;
+  return `Before the forward there are only the leaves: ${names}${leaves.length > 8 ? ", …" : ""}.`;
 }
 
 function recorded(line, data, i) {
@@ -233,7 +234,7 @@ function ending({ scenario, run, graph }) {
   const parts = ["Done."];
   if (scenario.key === "again") parts.push("Each .grad holds the sum of both backwards.");
   if (scenario.key === "in_place") parts.push("No error: no node that ran had saved this tensor.");
-  if (scenario.key === "detach") parts.push("Dotted nodes were not reachable: their leaves got nothing from them.");
+  if (scenario.key === "detach") parts.push("Pale nodes were recorded, but this backward did not reach them: no gradient came through them.");
   if (scenario.key === "retain_grad") parts.push("Without retain_grad() only leaves keep a gradient.");
   if (run.freed?.length) {
     const { activations, leaves } = graph.bytes;

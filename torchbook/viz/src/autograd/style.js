@@ -55,7 +55,8 @@ export const STYLE = `${CANVAS}
 .tbag-box-now:is(.tbag-box-kept) .tbgraph-box{stroke:var(--tb-good)}
 .tbag-box-fail .tbgraph-box{fill:var(--tb-bad-soft);stroke:var(--tb-bad);stroke-width:3.2}
 .tbag-box-gone .tbgraph-box{stroke-dasharray:1.5 4;stroke-linecap:round;fill:none;stroke:var(--tb-edge)}
-.tbag-box-gone text{fill:var(--tb-muted)}
+.tbag-box-off .tbgraph-box{fill:none;stroke:var(--tb-line)}
+:is(.tbag-box-gone,.tbag-box-off) text{fill:var(--tb-muted)}
 .tbag-badge rect{fill:var(--tb-good-soft);stroke:none}
 .tbag-store{fill:none;stroke:var(--tb-good);stroke-width:1.3}
 .tbgraph-node .tbag-badge text{fill:var(--tb-good);font-size:13px;font-weight:600}
@@ -64,6 +65,7 @@ export const STYLE = `${CANVAS}
 .tbgraph-node .tbag-badge[data-freed] text{fill:var(--tb-muted);text-decoration:line-through;font-weight:400}
 .tbag-edge-wait{stroke-dasharray:4 4;opacity:.75}
 .tbag-edge-gone{stroke-dasharray:1.5 5;stroke-linecap:round;opacity:.55}
+.tbag-edge-off{opacity:.4}
 .tbag-edge-sent{stroke:var(--tb-warm);stroke-width:2.6}
 .tbag-edge-now{stroke:var(--tb-warm);stroke-width:4}
 .tbag-tip-sent{fill:var(--tb-warm)}

@@ -5,13 +5,13 @@ import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, moments, NAMES, pr
 import { CSS } from "./style.js";
 import { called, describe, grouped, kernelOf, keysIn, purpose, script, situation } from "./words.js";
 
-const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "lets it through", excluded: "switched off", absent: "not in this call" };
+const IS = { chosen: "chosen", later: "in the set, lower", passed: "behind it", through: "fallthrough", excluded: "excluded", absent: "not in this call" };
 const FATE = {
   chosen: "It is the highest that is left.",
   later: "Others stand above it.",
   passed: "The call has it behind it.",
-  through: "The operator lets it through: taken off.",
-  excluded: "The thread has switched it off: taken off.",
+  through: "A fallthrough: taken off.",
+  excluded: "The thread excludes it: taken off.",
   absent: "In this call nothing carries it.",
 };
 const FROM = { arguments: "tensors", thread: "thread", both: "tensors, thread" };

@@ -35,7 +35,7 @@ export function told(before, now, { lr, momentum }) {
     case "zero":
       return before.grad ? ".grad is None again. w and b stay." : ".grad was None already: nothing changes.";
     case "backward":
-      if (!before.grad) return "It writes the slopes into .grad and frees the values that the graph had saved. w and b stay.";
+      if (!before.grad) return "It writes the gradients into .grad and frees the values that the graph had saved. w and b stay.";
       return `It adds to what .grad held: for w, ${shown(before.grad[0])} becomes ${shown(now.grad[0])}. w and b stay.`;
     case "step":
       if (!now.grad) return ".grad is None, so step skips w and b: nothing changes.";

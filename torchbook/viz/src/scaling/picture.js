@@ -42,8 +42,8 @@ export function stepBar() {
     replace(
       key,
       h("span", {}, swatch("sc-compute"), "compute"),
-      h("span", {}, swatch("sc-hidden", true), "sent meanwhile"),
-      h("span", {}, swatch("sc-exposed"), "waited for"),
+      h("span", {}, swatch("sc-hidden", true), "sent, hidden"),
+      h("span", {}, swatch("sc-exposed"), "sent, exposed"),
     );
   }
   return { node: h("div", {}, svg, key), draw };
@@ -110,7 +110,7 @@ export function curvePlot(pick) {
           text(x(tick), high - BOTTOM + 18, String(tick), { "text-anchor": "middle" }),
         ]),
         text((LEFT + width - RIGHT) / 2, high - 4, "GPUs", { "text-anchor": "middle", class: "sc-axis" }),
-        text(LEFT + 10, TOP + 17, "times as fast", { class: "sc-axis" }),
+        text(LEFT + 10, TOP + 17, "speed-up", { class: "sc-axis" }),
       );
       ideal.setAttribute("d", `M${x(1)} ${y(1)}L${x(MOST)} ${y(MOST)}`);
     }

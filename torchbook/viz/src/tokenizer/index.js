@@ -92,8 +92,8 @@ function render({ model, el }) {
   const joins = h("ol", { class: "tk-joins", tabindex: 0, "aria-label": "How the piece is joined" });
   const joinsOf = h("p", { class: "tk-title" });
   const side = h("div", { class: "tk-side" }, joinsOf, joins);
-  const lower = h("div", { class: "tk-lower" }, view.node, side);
-  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree with its joins" }, run, key, lower, empty);
+  const lower = h("div", { class: "tk-lower" }, view.node);
+  const main = h("div", { class: "tk-main", role: "figure", "aria-label": "The text in tokens, and a piece as a tree of its joins" }, run, key, lower, empty);
   const chosen = h("div", { class: "tk-box" });
   const body = h("tbody");
   const table = h(
@@ -147,16 +147,17 @@ function render({ model, el }) {
     const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
     view.draw({ bytes: partsOf(pieces[piece], 0), merges, every: special ? [] : pieces[piece].merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
     const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
+    const made = joined && ids[at] === 256 + last[2];
     replace(
       said,
       special
         ? "A special token: it is found before the text is cut, and no merge touches it. "
         : joined
-          ? [`“${joined[0]}” and “${joined[1]}” were joined: learned `, h("b", {}, ordinal(last[2] + 1)), ", the earliest there. "]
+          ? [`“${joined[0]}” and “${joined[1]}”, learned `, h("b", {}, ordinal(last[2] + 1)), made ? ", were joined to " : ", were joined. "]
           : best
-            ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ", the earliest there. "]
+            ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ". "]
             : null,
-      `“${name(ids[at])}” is id `,
+      made ? "id " : `“${name(ids[at])}” is id `,
       h("b", {}, ids[at]),
       ".",
     );
@@ -200,14 +201,14 @@ function render({ model, el }) {
     full.textContent = [...text].length >= LIMIT ? `No more than ${LIMIT} characters.` : "";
     steps.refresh();
     ends.forEach((one, i) => one.disable(i ? !at.next : !at.done));
-    replace(stands, h("b", {}, at.done), ` of ${counted(at.total, "join")} done, `, h("b", {}, ids.length), ids.length === 1 ? " token" : " tokens");
+    replace(stands, h("b", {}, ids.length), ids.length === 1 ? " token" : " tokens");
     const size = sizeOf(text);
     const fact = (label, value) => h("span", {}, `${label} `, h("b", {}, value));
     replace(
       facts,
       [["characters", [...text].length], ["bytes", size], ["pieces", pieces.length], ["tokens", ids.length], ["bytes a token", ids.length ? (size / ids.length).toFixed(2) : "–"], ["ids decoded", decode(ids, known) === text ? "the text again" : "another text"]].map(([label, value]) => fact(label, value)),
     );
-    for (const one of [run, key, lower, said, chosen, table]) one.hidden = !ids.length;
+    for (const one of [run, key, lower, side, said, chosen, table]) one.hidden = !ids.length;
     empty.hidden = Boolean(ids.length);
     if (ids.length) {
       drawTokens(at, pieces, pick);
@@ -237,6 +238,7 @@ function render({ model, el }) {
     drawer: [
       note,
       facts,
+      side,
       cutter,
       h("div", { class: "tk-bar" }, toolbar("Piece", ends), copyButton("Copy as PyTorch", () => script(known, state())), link),
       chosen,

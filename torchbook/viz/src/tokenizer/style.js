@@ -8,6 +8,7 @@ export const CSS = `
 .tbviz .tk-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .tbviz .tk-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .tk-text{flex:1 1 16rem}
+.tk-text label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .tk-text textarea{font:1em/1.4 ${MONO};width:100%;height:3.6rem;resize:none;color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.35rem .55rem;margin:0}
 .tk-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center;flex:1 1 100%}
 .tbviz .tk-said{min-height:1.45em}
@@ -18,8 +19,8 @@ export const CSS = `
 .tk-swatch{display:inline-block;width:1.05em;height:1.05em;border:1px solid var(--tb-accent);border-radius:3px;vertical-align:-.15em;margin-right:1px}
 .tk-swatch.byte{border:1px dashed var(--tb-edge)}
 .tk-lower{display:flex;gap:.9rem;flex:1 1 auto;min-height:0;border-top:1px solid var(--tb-line);padding-top:.5rem}
-.tk-side{flex:0 0 11.5rem;display:flex;flex-direction:column;gap:.3rem;min-height:0}
-.tbviz .tk-joins{list-style:none;margin:0;padding:0;overflow-y:auto;position:relative;display:flex;flex-direction:column;gap:.2rem;flex:0 1 auto;min-height:0}
+.tk-side{display:grid;gap:.3rem}
+.tbviz .tk-joins{list-style:none;margin:0;padding:0;overflow-y:auto;position:relative;display:flex;flex-wrap:wrap;gap:.2rem .7rem;max-height:6.2rem}
 .tk-joins li{margin:0;color:var(--tb-muted);font:max(12px,.92em)/1.4 system-ui,sans-serif;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .tk-joins li.done,.tk-joins li.next{color:var(--tb-fg)}
 .tk-joins li.next span{text-decoration:underline;text-underline-offset:.25em}
@@ -31,8 +32,8 @@ export const CSS = `
 :is(.tk-swatch,.tk-token,.tk-joins .done b).h1{background:var(--tk-h1)}
 :is(.tk-swatch,.tk-token,.tk-joins .done b).h2{background:var(--tk-h2)}
 :is(.tk-swatch,.tk-token,.tk-joins .done b).h3{background:var(--tk-h3)}
-.tk-main{--tk-h0:color-mix(in srgb,var(--tb-accent) 48%,var(--tb-bg));--tk-h1:color-mix(in srgb,var(--tb-accent) 30%,var(--tb-bg));--tk-h2:color-mix(in srgb,var(--tb-accent) 15%,var(--tb-bg));--tk-h3:color-mix(in srgb,var(--tb-accent) 5%,var(--tb-bg))}
-@container (max-width:520px){.tk-main{height:434px}.tk-lower{flex-direction:column}.tk-side{flex:none}.tbviz .tk-joins{flex-direction:row;flex-wrap:wrap;gap:.2rem .7rem;max-height:3.1rem}.tk-joins b{min-width:2.9rem}}
+:is(.tk-main,.tk-side){--tk-h0:color-mix(in srgb,var(--tb-accent) 48%,var(--tb-bg));--tk-h1:color-mix(in srgb,var(--tb-accent) 30%,var(--tb-bg));--tk-h2:color-mix(in srgb,var(--tb-accent) 15%,var(--tb-bg));--tk-h3:color-mix(in srgb,var(--tb-accent) 5%,var(--tb-bg))}
+@container (max-width:520px){.tk-main{height:390px}}
 .tk-empty{margin:auto}
 .tk-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .tk-facts{display:flex;flex-wrap:wrap;gap:.15rem 1.1rem;font-size:max(12px,.9em);font-variant-numeric:tabular-nums}
