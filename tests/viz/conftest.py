@@ -33,10 +33,10 @@ def mounted(widget: Visualizer, *, model: str = "") -> str:
     return mount("anywidget", payload, widget.words, widget.picture)["text/html"]
 
 
-def document(body: str, web: Path, theme: str = "light") -> str:
-    """A page of the book with nothing but `body`."""
+def document(body: str, web: Path, theme: str = "light", *, arrival: bool = False) -> str:
+    """A page of the book with nothing but `body`; its figures play when the reader arrives, or wait to be touched."""
     return (
-        f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Figures</title>'
+        f'<!doctype html><html lang="en" data-theme="{theme}" data-arrival="{"on" if arrival else "off"}"><head><meta charset="utf-8"><title>Figures</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="stylesheet" href="{(web / "site.css").as_uri()}">'
         "<style>figure{margin:1rem 0}body{margin:12px;font:16px/1.5 system-ui;"
@@ -140,10 +140,10 @@ def shower(pages: Pages, repo: Path, folder: Path) -> Show:
     numbers = itertools.count()
 
     def show(*parts: Visualizer | str, width: int = 800, theme: Theme = "light", motion: bool = False, hash: str = "",
-             ready: bool = True, **options: object) -> Page:  # fmt: skip
+             ready: bool = True, arrival: bool = False, **options: object) -> Page:  # fmt: skip
         body = "".join(part if isinstance(part, str) else mounted(part) for part in parts)
         path = folder / f"page{next(numbers)}.html"
-        path.write_text(document(body, repo / "web", theme), encoding="utf-8")
+        path.write_text(document(body, repo / "web", theme, arrival=arrival), encoding="utf-8")
         page = pages.take(**options)
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme, reduced_motion="no-preference" if motion else "reduce")
