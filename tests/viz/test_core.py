@@ -62,6 +62,8 @@ def _in_one(folder: Path) -> str:
         "player",
         "copy",
         "permalink",
+        "arrival",
+        "grip",
         "style",
         "contract",
         "shell",

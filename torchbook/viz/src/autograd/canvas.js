@@ -5,17 +5,16 @@ import { curve, layout, MARGIN, neighbour } from "./layout.js";
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const MOST = 2.5;
-const STRIP = 48; // kept free for the zoom buttons where they are shown
 const GLIDE = 380; // milliseconds in which nodes, marks and the view move
 export const READABLE = 12.01 / 13; // below this the text in the boxes, of 13 px, is too small; the canvas then follows what happens instead
 
 export const CANVAS = `
-.tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y;--l:0;--r:0;--t:0;--b:0;--more:color-mix(in srgb,var(--tb-edge) 70%,transparent)}
-.tbgraph::after{content:"";position:absolute;inset:0;pointer-events:none;border-radius:inherit;box-shadow:inset calc(var(--l)*16px) 0 14px -13px var(--more),
+.tbgraph{position:relative;border:1px solid var(--tb-line);border-radius:8px;background:var(--tb-fill);overflow:hidden;touch-action:pan-y;display:flex;flex-direction:column;--l:0;--r:0;--t:0;--b:0;--more:color-mix(in srgb,var(--tb-edge) 70%,transparent)}
+.tbgraph::after{content:"";position:absolute;inset:0 0 var(--strip,0) 0;pointer-events:none;border-radius:inherit;box-shadow:inset calc(var(--l)*16px) 0 14px -13px var(--more),
 inset calc(var(--r)*-16px) 0 14px -13px var(--more),inset 0 calc(var(--t)*16px) 14px -13px var(--more),inset 0 calc(var(--b)*-16px) 14px -13px var(--more)}
-.tbgraph>svg{display:block;width:100%;height:100%;max-width:none;cursor:grab;user-select:none;-webkit-user-select:none}
+.tbgraph>svg{display:block;width:100%;flex:1 1 0;min-height:0;max-width:none;cursor:grab;user-select:none;-webkit-user-select:none}
 .tbgraph>svg:active{cursor:grabbing}
-.tbgraph .tbgraph-zoom{position:absolute;right:.45rem;bottom:.45rem;flex-wrap:nowrap}
+.tbgraph .tbgraph-zoom{flex:none;flex-wrap:nowrap;padding:2px;border-top:1px solid var(--tb-line);background:var(--tb-bg)}
 .tbgraph .tbgraph-zoom .tbviz-button{padding:.1rem .45rem}
 .tbgraph-edge{fill:none;stroke:var(--tb-edge);stroke-width:1.5}
 .tbgraph-tip{fill:var(--tb-edge)}
@@ -115,13 +114,15 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   let touched = false;
   let shown;
   let covered = { right: 0, bottom: 0 }; // by what lies on top of the canvas
-  const room = () => ({ width: (el.clientWidth || 600) - covered.right, height: (el.clientHeight || 380) - covered.bottom });
-  const size = () => { const { width, height } = room(); return { width, height: height - (zoomers.hidden ? 0 : STRIP) }; };
+  const strip = () => (zoomers.hidden ? 0 : zoomers.offsetHeight); // of the zoom buttons, below the picture
+  const free = (below) => ({ width: (el.clientWidth || 600) - covered.right, height: (el.clientHeight || 380) - Math.max(below, covered.bottom) });
+  const room = () => free(0);
+  const size = () => free(strip());
   const scale = ({ width, height }) => Math.min(width / placed.width, height / placed.height, 1.15);
   const readable = () => scale(room()) >= READABLE;
   const whole = () => scale(size());
   /** Zoom buttons are there where not all is in sight at a readable size, or where somebody moved the picture. */
-  const tools = () => { zoomers.hidden = !touched && readable(); };
+  const tools = () => { zoomers.hidden = !touched && readable(); el.style.setProperty("--strip", `${strip()}px`); };
   const least = () => Math.min(whole(), READABLE) * 0.8;
 
   function draw(next) {
@@ -130,7 +131,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   }
   /** A shade at each side beyond which there is more. */
   function hintAtMore({ x, y, k }) {
-    const { width, height } = room();
+    const { width, height } = size();
     const edge = MARGIN * k;
     const beyond = { l: x + edge < -1, r: x + placed.width * k - edge > width + 1, t: y + edge < -1, b: y + placed.height * k - edge > height + 1 };
     for (const [side, yes] of Object.entries(beyond)) el.style.setProperty(`--${side}`, yes ? "1" : "0");

@@ -49,6 +49,7 @@ function render({ model, el }) {
     get: () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])),
   });
   const bar = h("div", { class: "tbag-bar" }, toolbar("Steps", [back, play, next, phase]), along);
+  bar.walk = { at: () => here(), last: () => line.steps.length - 1, show: (n) => ui.set({ step: n }), rest: () => show(), ms: PACE };
 
   // Picture, details, leaves
 

@@ -1,6 +1,6 @@
 /** What was measured as three lanes, whose blocks are dragged to other lengths. */
 
-import { h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { grip, h, keyed, moving, replace, s, uid } from "../core/index.js";
 import { BATCHES, FIELDS, lanesOf, ms } from "./model.js";
 
 const [LEFT, RIGHT, ROW, HIGH] = [52, 24, 46, 34];
@@ -38,9 +38,10 @@ export function lanes(put) {
   });
 
   /** The grip at the end of a measurement: dragged, or moved by arrow keys. */
-  function grip(name) {
+  function end(name) {
     const { low, high } = FIELDS[name];
-    const el = s("g", { class: "bn-grip", role: "slider", tabindex: 0, "aria-label": SHORT[name], "aria-valuemin": low, "aria-valuemax": high }, s("rect", { x: -22, y: -22, width: 44, height: 44, class: "bn-reach" }), s("rect", { x: -4, y: -12, width: 8, height: 24, rx: 4, class: "bn-knob" }));
+    const el = s("g", { class: "bn-grip", role: "slider", tabindex: 0, "aria-label": SHORT[name], "aria-valuemin": low, "aria-valuemax": high });
+    grip(el, { knob: "bar", across: true });
     const starts = { loader_ms: () => 0, copy_ms: () => now.loader_ms, step_ms: () => now.loader_ms + (now.copy_ms ?? 0), full_ms: () => 0 };
     const give = (value) => put({ [name]: Math.min(high, Math.max(low, value)) });
     el.addEventListener("pointerdown", (event) => {
@@ -69,7 +70,7 @@ export function lanes(put) {
     });
     return el;
   }
-  const gripOf = Object.fromEntries(["full_ms", "loader_ms", "copy_ms", "step_ms"].map((name) => [name, grip(name)]));
+  const gripOf = Object.fromEntries(["full_ms", "loader_ms", "copy_ms", "step_ms"].map((name) => [name, end(name)]));
   replace(grips, Object.values(gripOf));
 
   /** @param {object} setting the measurements @param {string} cause of the diagnosis @param {number} room pixels */

@@ -24,11 +24,7 @@ export const CSS = `
 .bn-clash-line{stroke:var(--tb-bad);stroke-width:4}
 .bn-gap{fill:none;stroke:var(--tb-muted);stroke-dasharray:5 4}
 .bn-period{fill:none;stroke:var(--tb-fg);stroke-width:1.3}
-.bn-grip{cursor:ew-resize;touch-action:none}
-.bn-reach{fill:transparent}
-.bn-knob{fill:var(--tb-fg);stroke:var(--tb-bg);stroke-width:1.5}
-.tbviz .bn-grip:focus-visible{outline:none}
-.bn-grip:focus-visible .bn-knob{fill:var(--tb-accent);stroke:var(--tb-fg)}
+.bn-grip{--tb-grip:var(--tb-fg)}
 .bn-fields{display:grid;grid-template-columns:minmax(0,1fr);gap:.45rem .8rem;align-items:end;flex:1 1 100%}
 @container (min-width:420px){.bn-fields{grid-template-columns:repeat(2,minmax(0,1fr))}}
 @container (min-width:700px){.bn-fields{grid-template-columns:repeat(3,minmax(0,1fr))}}

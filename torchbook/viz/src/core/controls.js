@@ -173,7 +173,7 @@ const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /**
  * A toolbar: one tab stop, arrow keys, Home and End move between its buttons, those that are hidden left out. After buttons
- * were hidden or shown, `reset()`.
+ * were hidden or shown, `reset()`. One that is wider than its place is scrolled; its edges fade where there is more.
  * @param {string} label
  * @param {Node[]} buttons
  */
@@ -195,6 +195,12 @@ export function toolbar(label, buttons) {
     list[to].focus();
   });
   rove(all()[0]);
+  const more = () => {
+    el.classList.toggle("tbviz-before", el.scrollLeft > 1);
+    el.classList.toggle("tbviz-after", el.scrollWidth - el.clientWidth - el.scrollLeft > 1);
+  };
+  el.addEventListener("scroll", more, { passive: true });
+  new ResizeObserver(more).observe(el);
   el.reset = () => rove(all().find((b) => b.tabIndex === 0) ?? all()[0]);
   return el;
 }

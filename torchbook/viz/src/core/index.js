@@ -4,6 +4,7 @@ export { button, field, number, select, slider, toggle, toolbar } from "./contro
 export { copyButton, copyText } from "./copy.js";
 export { h, keyed, replace, s, uid } from "./dom.js";
 export { nearest, touchField } from "./field.js";
+export { grip, sideways } from "./grip.js";
 export { animate, glide, moving, shake, still } from "./motion.js";
 export { hashOf, keyOf, mountOf, permalink, valueOf } from "./permalink.js";
 export { player } from "./player.js";

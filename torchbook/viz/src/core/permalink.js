@@ -61,11 +61,11 @@ export const bond = (el, model) => models.set(el, model);
  * "Copy link". On the book's page it applies a link to this figure when the page opens and when the hash changes;
  * elsewhere it hides itself. Once the address tells of this figure it follows the figure's state: going back undoes a
  * link or a preset. Pass `el`, the element of the view, so that it knows where it is.
- * @param {{key: string, get: () => *, put: (value: *) => void, el: Element, label?: string}} options `get` gives the name
- *   of a preset, or the state as JSON has it.
+ * @param {{key: string, get: () => *, put: (value: *) => void, el: Element, label?: string, passing?: () => boolean}} options
+ *   `get` gives the name of a preset, or the state as JSON has it; while it is `passing` the address does not follow.
  * @returns {HTMLElement} with `cleanup()`
  */
-export function permalink({ key, get, put, el, label = "Copy link" }) {
+export function permalink({ key, get, put, el, label = "Copy link", passing = () => false }) {
   const here = Boolean(mountOf(el));
   const model = models.get(el);
   const address = (value) => `${location.href.split("#")[0]}${hashOf(key, value)}`;
@@ -84,6 +84,7 @@ export function permalink({ key, get, put, el, label = "Copy link" }) {
     if (value !== undefined) el.scrollIntoView({ block: el.clientHeight > innerHeight ? "start" : "nearest" });
   };
   const tell = () => {
+    if (passing()) return;
     const value = get();
     const hash = hashOf(key, value);
     if (hash === shown || (!shown && hash === hashOf(key, first))) return;

@@ -8,11 +8,12 @@ import { still } from "./motion.js";
  * Playing shows one step after the other with `show`, which need not save or say anything; at rest again, by the end or
  * by the reader, it calls `rest`. A reader's own move is a `seek`.
  * @param {{at: () => number, last: () => number, seek: (step: number) => void, show: (step: number) => void,
- *   rest: () => void, ms: number, from?: number, label?: string, one?: string}} options steps count from 0, and are shown
- *   from `from` on, with `label` before them; `ms` is the time of a step; `one` is a step's name on the buttons.
- * @returns {HTMLElement} with `playing()`, `stop()`, `refresh()` and `cleanup()`; its `play` is the button.
+ *   rest: () => void, ms: number, from?: number, label?: string, one?: string, traits?: string[]}} options steps count from 0, and are shown
+ *   from `from` on, with `label` before them; `ms` is the time of a step; `one` is a step's name on the buttons;
+ *   `traits` are those that `show` changes, "step" unless given.
+ * @returns {HTMLElement} with what it walks through as `walk` (for arrival.js), `playing()`, `stop()`, `refresh()` and `cleanup()`; its `play` is the button.
  */
-export function player({ at, last, seek, show, rest, ms, from = 1, label = "step", one = "step" }) {
+export function player({ at, last, seek, show, rest, ms, from = 1, label = "step", one = "step", traits }) {
   let timer = 0;
   const stop = () => {
     clearInterval(timer);
@@ -45,6 +46,7 @@ export function player({ at, last, seek, show, rest, ms, from = 1, label = "step
   const scrub = slider({ label, min: from, max: from + 1, value: from, format: (x) => `${x}/${last() + from}`, oninput: (x) => go(x - from) });
   const el = h("div", { class: "tbviz-player" }, toolbar("Steps", [play, back, on]), scrub);
   el.play = play;
+  el.walk = { at, last, show, rest, ms, traits, hidden: () => el.hidden };
   el.playing = () => timer !== 0;
   el.stop = stop;
   el.cleanup = () => clearInterval(timer);

@@ -1,5 +1,6 @@
 /** The frame that every figure stands in: root, stage, controls, words, and the bond to the model's traits. */
 
+import { arrival } from "./arrival.js";
 import { button, toolbar } from "./controls.js";
 import { h, replace, uid } from "./dom.js";
 import { bond, keyOf, permalink } from "./permalink.js";
@@ -22,7 +23,7 @@ const SHOWN = 3; // presets in the line of control; the others are in the drawer
  *   watch: (node: Element, draw: () => void) => void, defer: (fn: () => void) => void, cleanup: () => void, css: (text: string) => void}}
  *   `lay` puts the figure's nodes in their places: one picture, one line of control, one line that says what is seen,
  *   and a drawer, closed at first, with all the rest; of the buttons `presets` some in the line of control, the others in
- *   the drawer. `words` are for screen readers, unless they are laid out too. `setting` are the values of fields and
+ *   the drawer; a bar with a `walk` (see player.js) plays a few steps when the reader comes to it (arrival.js). `words` are for screen readers, unless they are laid out too. `setting` are the values of fields and
  *   choices; `set` sets traits, `put` does it with what belongs to it, and `start` makes all that is not given as by
  *   default. `chips` are the buttons of the presets, `mark` presses those of a state and gives their notes, and `link` is
  *   "Copy link". `say` is for screen readers; `soon` says the first words at once and later ones when the reader has paused, or not
@@ -57,6 +58,8 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
     words,
     drawer,
   );
+  const coming = arrival({ el, root, model });
+  undo.push(coming.cleanup);
   let opening = null; // the two toolbars of presets, until the first state was marked
   const lay = ({ presets = [], ...parts }) => {
     const more = presets.slice(SHOWN);
@@ -73,6 +76,7 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
       replace(place, nodes.flat());
       place.hidden = !place.childNodes.length;
     }
+    coming.of([parts.bar].flat().find((one) => one?.walk)?.walk);
   };
   root.addEventListener("keydown", (event) => event.stopPropagation()); // else JupyterLab takes the arrow keys
 
@@ -81,6 +85,7 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
     model.save_changes();
   };
   const say = (text) => {
+    if (coming.playing()) return;
     if (words.textContent !== text) words.textContent = text;
     if (model.get("words") !== text) set({ words: text });
   };
@@ -133,10 +138,11 @@ export function shell({ model, el, contract, kind, reset = {}, changing, changed
   /** What a link holds: the name of a preset, which `choose` takes, or a state, which `start` takes if it `accepts` it. */
   const link = ({ choose = ready, presets = contract.presets, accepts = contract.isSetting, start: begin = start, get = () => contract.presetOf(setting()) ?? setting() } = {}) => {
     const put = (value) => {
+      coming.over();
       if (typeof value !== "string") return accepts(value) && begin(value);
       return Object.hasOwn(presets, value) && choose(value);
     };
-    const node = permalink({ key: keyOf(el, kind, model.get("link")), el, get, put });
+    const node = permalink({ key: keyOf(el, kind, model.get("link")), el, get, put, passing: coming.playing });
     undo.push(node.cleanup);
     return node;
   };

@@ -74,7 +74,22 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz-moving :is(rect,circle,path,g,line){transition:x .38s,y .38s,width .38s,height .38s,cx .38s,cy .38s,d .38s,transform .38s,opacity .38s,fill .2s,stroke .2s}
 @starting-style{.tbviz-moving :is(rect,circle,path,g,line){opacity:0}}}
 .tbviz :is(sup,sub,small){font-size:max(12px,.8em)}
-@container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px}.tbviz-bar .tbviz-button{flex:none}}
+.tbviz-grip{cursor:grab;touch-action:none}
+.tbviz-grip:active{cursor:grabbing}
+.tbviz-grip.tbviz-across{cursor:ew-resize}
+.tbviz-reach{fill:transparent}
+.tbviz-body{fill:var(--tb-grip,var(--tb-accent));stroke:var(--tb-bg);stroke-width:2}
+.tbviz-ring{fill:none;stroke:none;stroke-width:3}
+.tbviz-grip:hover .tbviz-ring{stroke:color-mix(in srgb,var(--tb-grip,var(--tb-accent)) 45%,transparent)}
+.tbviz .tbviz-grip:focus-visible{outline:none}
+.tbviz-grip:focus-visible .tbviz-ring{stroke:var(--tb-fg)}
+.tbviz-dots,.tbviz-sideways{fill:none;stroke:var(--tb-bg);stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round;pointer-events:none}
+.tbviz-sideways{stroke:var(--tb-accent);stroke-width:1.6}
+@container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px;scrollbar-width:none}.tbviz-bar .tbviz-button{flex:none}
+.tbviz-bar>.tbviz-toolbar>.tbviz-button{flex:0 1 auto;padding-inline:.5rem;line-height:1.15;text-wrap:balance}}
+.tbviz-before{mask-image:linear-gradient(to right,transparent,#000 2.2rem)}
+.tbviz-after{mask-image:linear-gradient(to left,transparent,#000 2.2rem)}
+.tbviz-before.tbviz-after{mask-image:linear-gradient(to right,transparent,#000 2.2rem calc(100% - 2.2rem),transparent)}
 @media (max-width:600px){.tbviz{margin:.15rem 0}}
 @media (max-width:480px){.tbviz{padding:.35rem .6rem;gap:.3rem;line-height:1.38}.tbviz-bar{gap:.35rem .5rem}.tbviz-finding{font-size:1rem;line-height:1.2}}
 @media (pointer:coarse){.tbviz :is(.tbviz-button,select,input,summary){min-height:44px!important;min-width:44px}}

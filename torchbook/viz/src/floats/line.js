@@ -1,6 +1,6 @@
 /** The number line: the numbers that each format has around the one that was typed, lane under lane. */
 
-import { animate, h, replace, s, still } from "../core/index.js";
+import { animate, h, replace, s, sideways, still } from "../core/index.js";
 import { brink, classOf, decode, encode, FORMATS, limits, NAMES, patternAt, placeOf, spacing } from "./model.js";
 import { resolved, short, show } from "./text.js";
 
@@ -91,11 +91,11 @@ function remark(value, count, { holds }, chosen) {
 function typedMark(typed, bottom, { low, high, width, x }) {
   const at = between(low, typed, high);
   const text = `${typed < at ? "← " : ""}${show(typed)}${typed > at ? " →" : ""}`;
-  const room = Math.min(4.2 * text.length + 9, width / 2);
+  const room = Math.min(4.2 * text.length + 20, width / 2);
   const middle = between(room + 1, x(at), width - room - 1);
   return [
     s("line", { x1: x(at), x2: x(at), y1: 23, y2: bottom, class: "fx-typed" }),
-    s("g", { class: "fx-grip" }, s("rect", { x: middle - room, y: 1, width: 2 * room, height: 22, rx: 11 }), middled(middle, 16.5, "fx-at", text)),
+    s("g", { class: "fx-grip" }, s("rect", { x: middle - room, y: 1, width: 2 * room, height: 22, rx: 11 }), sideways(room - 9, middle, 12), middled(middle, 16.5, "fx-at", text)),
   ];
 }
 

@@ -93,6 +93,7 @@ function render({ model, el }) {
       queue();
     },
     ms: 1000,
+    traits: ["step", "moment"],
   });
   ui.defer(steps.cleanup);
   const length = slider({ label: "sequence", min: 7, max: 17, value: 7, format: () => `${commas(model.get("length"))} tokens`, oninput: (x) => put({ length: 2 ** x }) });

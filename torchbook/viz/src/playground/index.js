@@ -1,6 +1,6 @@
 /** AutogradPlayground: an expression, its graph, its gradients; drag a value and all of them move. */
 
-import { copyButton, field, h, replace, s, shell, slider } from "../core/index.js";
+import { copyButton, field, h, replace, s, shell, sideways, slider } from "../core/index.js";
 import { aim, CANVAS, canvas, READABLE } from "../autograd/canvas.js";
 import { fitting } from "../autograd/layout.js";
 import { build, difference, KINDS, run, show as short, torchCode } from "./model.js";
@@ -21,9 +21,8 @@ const STYLE = `${CANVAS}
 .tbpg-grad{color:var(--tb-warm);font-weight:600}
 .tbgraph-node .tbpg-v{fill:var(--tb-accent)}
 .tbgraph-node .tbpg-g{fill:var(--tb-warm)}
-.tbpg-leaf{touch-action:pan-y;cursor:ew-resize}
+.tbpg .tbpg-leaf{touch-action:pan-y}
 .tbpg-leaf .tbgraph-box{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}
-.tbpg-pull{fill:none;stroke:var(--tb-accent);stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}
 .tbpg-odd .tbgraph-box{stroke:var(--tb-bad);stroke-width:2.6;stroke-dasharray:6 3}
 .tbpg .tbgraph-node[aria-pressed=true] .tbgraph-box{stroke-width:3.2}
 .tbpg-edge{stroke-width:2;stroke:var(--tb-warm)}
@@ -236,7 +235,7 @@ function render({ model, el }) {
       group.parts.value.textContent = value;
       group.parts.grad.textContent = `∇ ${grad}`;
       const odd = !Number.isFinite(done.values[i]) || !Number.isFinite(done.grads[i]);
-      group.setAttribute("class", `tbgraph-node ${node.kind === "leaf" ? "tbpg-leaf" : ""} ${odd ? "tbpg-odd" : ""}`);
+      group.setAttribute("class", `tbgraph-node ${node.kind === "leaf" ? "tbpg-leaf tbviz-grip tbviz-across" : ""} ${odd ? "tbpg-odd" : ""}`);
       group.refuse(odd && node.kind !== "leaf");
       group.setAttribute("aria-pressed", String(i === chosen));
       group.setAttribute("aria-label", `${node.kind === "leaf" ? "variable " : ""}${node.title}, value ${value}, gradient ${grad}`);
@@ -300,7 +299,7 @@ function box(node, broad) {
       const value = s("text", { class: "tbpg-v", y: 5 });
       const grad = s("text", { class: "tbpg-g", y: 21 });
       group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: leaf ? t / 2 : 7 }));
-      if (leaf) group.append(s("path", { class: "tbpg-pull", d: `M${-w / 2 + 11} -12l-5 5l5 5M${w / 2 - 11} -12l5 5l-5 5` }));
+      if (leaf) group.append(sideways(w / 2 - 11, 0, -7));
       group.append(s("text", { y: -12, "font-weight": 600 }, node.title), value, grad);
       return { value, grad };
     },

@@ -125,6 +125,7 @@ function render({ model, el }) {
     }
   };
   const film = player({ get: now.now, seek });
+  film.node.walk = { at: () => now.now().step, last: () => now.now().steps, show: (step) => seek(step, true), rest: () => seek(now.now().step, false), ms: 50, reach: Infinity, by: () => Math.ceil(now.now().steps / 50) };
   ui.defer(film.stop);
 
   const options = Object.values(SURFACES).map(({ name, label }) => ({ value: name, label }));

@@ -1,6 +1,6 @@
 /** The surface from above, the ways of the racers on it, and the start, which can be dragged. */
 
-import { h, replace, s } from "../core/index.js";
+import { grip, h, replace, s } from "../core/index.js";
 import { heights, levels, segments } from "./contour.js";
 import { DASHES, head } from "./looks.js";
 import { POINTS, SURFACES } from "./model.js";
@@ -47,10 +47,8 @@ export function landscape({ move }) {
   const handle = s(
     "g",
     { class: "rx-start", tabindex: 0, role: "slider", "aria-label": "Start", "aria-describedby": null },
-    s("circle", { class: "rx-hit", r: 22 }),
-    s("path", { class: "rx-cross", d: "M-8 0h16M0 -8v16" }),
-    s("circle", { class: "rx-ring", r: 9 }),
   );
+  grip(handle);
   const svg = s("svg", { class: "rx-svg", role: "group" }, ground, race, handle);
   const node = h("div", { class: "rx-map" }, shade, svg);
   let now;

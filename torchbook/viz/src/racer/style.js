@@ -38,12 +38,7 @@ export const CSS = `
 .rx-far{fill:none;stroke:var(--hue);stroke-width:.6;opacity:.4}
 .rx-dots{fill:none;stroke:var(--hue);stroke-width:5;stroke-linecap:round}
 .rx-head{fill:var(--hue);stroke:var(--tb-bg);stroke-width:1.4}
-.rx-start{cursor:grab;touch-action:none;outline:none}
-.rx-hit{fill:transparent}
-.rx-ring{fill:none;stroke:var(--tb-fg);stroke-width:2}
-.rx-cross{stroke:var(--tb-fg);stroke-width:1.2;fill:none}
-.tbviz .rx-start:focus-visible{outline:none}
-.rx-start:focus-visible .rx-ring{stroke:var(--tb-accent);stroke-width:4}
+.rx-start{--tb-grip:var(--tb-fg)}
 .rx-player{display:flex;gap:.4rem .8rem;align-items:center;flex:1 1 22rem;min-width:0}
 .rx-player>.tbviz-button{min-width:4.4rem}
 .rx-player .tbviz-slider{flex:1 1 8rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}

@@ -1,10 +1,9 @@
 /** The ring: each rank a disc of slices, one a chunk, which fill as sums come in; and the table of its numbers. */
 
-import { animate, h, pressed, replace, s } from "../core/index.js";
+import { animate, grip, h, pressed, replace, s } from "../core/index.js";
 import { chunkEnds, perLink } from "./model.js";
 import { who } from "./words.js";
 
-const HAND = 22; // half of what a finger needs
 const one = (v) => Math.round(v * 10) / 10;
 
 /** A slice of a disc around 0, between two shares of the turn. */
@@ -68,7 +67,8 @@ export function ring({ seek }) {
     return messages.map(({ source, chunk }) => {
       const centre = Math.PI * (ends[chunk] + ends[chunk + 1]);
       const [x, y] = [0.62 * radius * Math.sin(centre), -0.62 * radius * Math.cos(centre)];
-      const g = s("g", { class: `ri-parcel${done(source, chunk) ? " all" : ""}` }, s("circle", { cx: one(x), cy: one(y), r: HAND, class: "ri-hand" }), s("path", { d: slice(ends[chunk], ends[chunk + 1], radius + 3) }));
+      const g = s("g", { class: `ri-parcel${done(source, chunk) ? " all" : ""}` }, s("path", { class: "ri-carried", d: slice(ends[chunk], ends[chunk + 1], radius + 3) }));
+      grip(g, { knob: "dots", at: [one(x), one(y)] });
       g.put = (t) => g.setAttribute("transform", `translate(${point(source + t).map(one).join(" ")})`);
       g.put(0);
       return g;

@@ -27,11 +27,9 @@ export const CSS = `
 .ri-svg .ri-rank{font-weight:650}
 .ri-arc{fill:none;stroke:var(--tb-edge);stroke-width:1.4}
 .ri-tip{fill:var(--tb-edge)}
-.ri-parcel{cursor:grab;touch-action:none}
-.ri-hand{fill:transparent}
-.ri-parcel path{fill:var(--tb-accent);stroke:var(--tb-fg);stroke-width:2.4;stroke-linejoin:round}
-.ri-parcel.all path{fill:var(--tb-good)}
-.ri-parcel:hover path{stroke-width:3.6}
+.ri-carried{fill:var(--tb-accent);stroke:var(--tb-fg);stroke-width:2.4;stroke-linejoin:round}
+.ri-parcel.all .ri-carried{fill:var(--tb-good)}
+.ri-parcel:hover .ri-carried{stroke-width:3.6}
 .ri-svg .ri-big{font-size:26px;font-weight:700;fill:var(--tb-accent)}
 .ri-svg .ri-tight{font-size:20px}
 .ri-svg .ri-mid{fill:var(--tb-muted)}

@@ -1,6 +1,6 @@
 /** The roofs, log-log: the op under each of them, a dot that slides along the roof, and the measured points. */
 
-import { animate, h, pressed, replace, s } from "../core/index.js";
+import { animate, grip, h, pressed, replace, s } from "../core/index.js";
 import { duration, plain, prefixed } from "../core/units.js";
 import { attainable, costOf, DEVICES, devicesOf, OPS, results, shortOf, slideOf, span } from "./model.js";
 import { tick } from "./words.js";
@@ -43,7 +43,7 @@ export function besides([x, y], label, frame, taken) {
 export function plot(on) {
   const svg = s("svg", { class: "sc-svg rl-plot", role: "img" });
   const key = h("div", { class: "rl-key", role: "group", "aria-label": "Device" });
-  const dot = h("div", { class: "rl-grip", role: "slider", tabindex: 0 });
+  const dot = grip(h("div", { class: "rl-grip", role: "slider", tabindex: 0 }));
   const node = h("div", { class: "rl-stage" }, h("div", { class: "rl-field" }, svg, dot), key);
   const made = new Map();
   let run = { cancel() {} };

@@ -14,9 +14,9 @@ export const CSS = `
 .rl-labels text{transition:none}
 .rl-field{position:relative}
 .rl-plot text{pointer-events:none}
-.rl-grip{position:absolute;left:0;top:0;width:44px;height:44px;border-radius:50%;cursor:grab;touch-action:none}
-.rl-grip:not(.fixed):is(:hover,:focus-visible){box-shadow:inset 0 0 0 3px var(--tb-warm)}
+.rl-grip{position:absolute;left:0;top:0;width:44px;height:44px;--tb-grip:var(--tb-warm)}
 .rl-grip.fixed{pointer-events:none}
+.rl-grip.fixed>svg{display:none}
 .rl-key{display:flex;flex-wrap:wrap;gap:.35rem;margin-top:.4rem}
 .rl-pick{flex:1 1 auto}
 @container (max-width:520px){.rl-key{display:grid;grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}

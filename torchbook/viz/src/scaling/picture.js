@@ -1,6 +1,6 @@
 /** The speed-up over the number of GPUs, whose place is dragged along the curve, and one step as a bar. */
 
-import { animate, h, moving, replace, s, uid } from "../core/index.js";
+import { animate, grip, h, moving, replace, s, uid } from "../core/index.js";
 import { curve, MOST, results } from "./model.js";
 import { duration, significant } from "../core/units.js";
 
@@ -56,7 +56,8 @@ export function curvePlot(pick) {
   const ideal = s("path", { class: "sc-ideal" });
   const line = s("path", { class: "sc-line" });
   const here = s("text", { class: "sc-here", x: LEFT + 10, y: TOP + 40 }); // over the ideal, where no curve comes
-  const point = s("g", { class: "sc-point", role: "slider", tabindex: 0, "aria-label": "Number of GPUs", "aria-valuemin": 1, "aria-valuemax": MOST }, s("circle", { r: 22, class: "sc-reach" }), s("circle", { r: 8, class: "sc-dot" }));
+  const point = s("g", { class: "sc-point", role: "slider", tabindex: 0, "aria-label": "Number of GPUs", "aria-valuemin": 1, "aria-valuemax": MOST });
+  grip(point);
   const svg = s("svg", { class: "sc-svg sc-curve", role: "group" }, grid, lost, ideal, line, here, point);
   let [width, high, gpus, moved] = [560, 240, 1, { cancel() {} }];
   let shown = null; // the points as they are drawn at this moment

@@ -15,14 +15,8 @@ export const CSS = `
 .sc-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .sc-ideal{stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
 .sc-line{stroke:var(--tb-accent);stroke-width:2.8;fill:none;stroke-linejoin:round}
-.sc-dot{fill:var(--tb-accent);stroke:var(--tb-bg);stroke-width:2}
 .sc-lost{fill:var(--tb-bad-soft);opacity:.75}
 .sc-pictures{display:flex;flex-direction:column;gap:.5rem;min-width:0}
-.sc-point{cursor:grab;touch-action:none}
-.sc-point:active{cursor:grabbing}
-.sc-reach{fill:transparent}
-.tbviz .sc-point:focus-visible{outline:none}
-.sc-point:focus-visible .sc-dot{stroke:var(--tb-fg);stroke-width:3}
 .sc-sliders{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.1rem 1.2rem;flex:1 1 100%}
 .sc-sliders .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) minmax(3.4rem,auto)}
 @container (max-width:600px){.sc-sliders{grid-template-columns:minmax(0,1fr)}.sc-sliders .tbviz-slider{grid-template-columns:4rem minmax(3rem,1fr) minmax(4.4rem,auto)}}

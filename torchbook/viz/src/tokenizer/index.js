@@ -65,6 +65,7 @@ function render({ model, el }) {
     from: 0,
     label: "merge",
     one: "merge",
+    traits: ["step", "token"],
   });
   ui.defer(steps.cleanup);
   const ends = [button("Start of the piece", () => jump(-1)), button("End of the piece", () => jump(1))];
