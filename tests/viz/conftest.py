@@ -36,7 +36,8 @@ def mounted(widget: Visualizer, *, model: str = "") -> str:
 def document(body: str, web: Path, theme: str = "light", *, arrival: bool = False) -> str:
     """A page of the book with nothing but `body`; its figures play when the reader arrives, or wait to be touched."""
     return (
-        f'<!doctype html><html lang="en" data-theme="{theme}" data-arrival="{"on" if arrival else "off"}"><head><meta charset="utf-8"><title>Figures</title>'
+        f'<!doctype html><html lang="en" data-theme="{theme}" data-arrival="{"on" if arrival else "off"}">'
+        '<head><meta charset="utf-8"><title>Figures</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="stylesheet" href="{(web / "site.css").as_uri()}">'
         "<style>figure{margin:1rem 0}body{margin:12px;font:16px/1.5 system-ui;"

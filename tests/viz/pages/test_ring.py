@@ -73,7 +73,7 @@ def test_slices_fill_as_sums_come_in(show: Show) -> None:
 @pytest.mark.parametrize("touch", [False, True])
 def test_a_slice_is_dragged_to_the_next_rank(show: Show, touch: bool) -> None:
     page = show(RingAllReduce(), width=390 if touch else 800, has_touch=touch)
-    hand = page.locator(".ri-parcel .ri-hand")
+    hand = page.locator(".ri-parcel .tbviz-reach")
     boxes = [box for box in (one.bounding_box() for one in hand.all()) if box]
     assert min(min(box["width"], box["height"]) for box in boxes) > 43.99
     ring = page.locator(".ri-svg").bounding_box()

@@ -92,7 +92,7 @@ def test_curve_sets_the_number_of_gpus(show: Show) -> None:
     plot.click(position={"x": 30 + (box["width"] - 46) * 31 / 63, "y": box["height"] / 4})
     expect(page.get_by_label("GPUs, K")).to_have_value("32")
     page.get_by_label("GPUs, K").fill("100")
-    expect(page.locator(".sc-dot")).to_have_count(0)
+    expect(page.locator(".sc-point")).to_have_count(0)
 
 
 def test_the_point_is_dragged_along_the_curve(show: Show) -> None:

@@ -38,7 +38,7 @@ export function lanes(put) {
   });
 
   /** The grip at the end of a measurement: dragged, or moved by arrow keys. */
-  function grip(name) {
+  function end(name) {
     const { low, high } = FIELDS[name];
     const el = s("g", { class: "bn-grip", role: "slider", tabindex: 0, "aria-label": SHORT[name], "aria-valuemin": low, "aria-valuemax": high });
     grip(el, { knob: "bar", across: true });
@@ -70,7 +70,7 @@ export function lanes(put) {
     });
     return el;
   }
-  const gripOf = Object.fromEntries(["full_ms", "loader_ms", "copy_ms", "step_ms"].map((name) => [name, grip(name)]));
+  const gripOf = Object.fromEntries(["full_ms", "loader_ms", "copy_ms", "step_ms"].map((name) => [name, end(name)]));
   replace(grips, Object.values(gripOf));
 
   /** @param {object} setting the measurements @param {string} cause of the diagnosis @param {number} room pixels */
