@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import traitlets
@@ -253,6 +254,12 @@ def doing(ops: Sequence[Op], time: float) -> list[Doing]:
     return states
 
 
+def keeps(ops: Sequence[Op], rank: int) -> list[tuple[float, int]]:
+    """How many activations a rank holds, and from when on."""
+    steps = sorted((op.start, 1) if op.kind == "F" else (op.end, -1) for op in ops if op.rank == rank)
+    return list(zip([time for time, _ in steps], accumulate(by for _, by in steps), strict=True))
+
+
 # The figure
 
 
@@ -275,7 +282,7 @@ class PipelineSchedule(Visualizer):
     """
 
     cursor = traitlets.Int(0, help="The moment that is looked at.").tag(sync=True)
-    whole = traitlets.Bool(False, help="Fit the whole schedule into the width.").tag(sync=True)
+    whole = traitlets.Bool(True, help="Fit the whole schedule into the width.").tag(sync=True)
 
     def __init__(self, kind: str | None = None, stages: int | None = None, microbatches: int | None = None,
                  virtual: int | None = None, *, preset: str | None = None, **traits: Any) -> None:  # fmt: skip
@@ -325,6 +332,38 @@ def _virtual(setting: Mapping[str, Any]) -> int:
     return int(setting["virtual"]) if setting["kind"] == "interleaved" else 1
 
 
+def rival(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting that stands below a setting, to be compared."""
+    if setting["kind"] == "1f1b":
+        return {**setting, "kind": "interleaved", "virtual": max(2, setting["virtual"])}
+    return {**setting, "kind": "1f1b"}
+
+
+def gain(by: float) -> str:
+    """How much longer one takes than another, in words."""
+    if abs(by) < 1e-9:
+        return "equally long"
+    return f"{plain(float(f'{abs(by):.6g}'))} {'shorter' if by < 0 else 'longer'}"
+
+
+def _label(setting: Mapping[str, Any]) -> str:
+    interleaved = setting["kind"] == "interleaved"
+    return f"Interleaved, v = {setting['virtual']}" if interleaved else str(setup()["kinds"][setting["kind"]]["label"])
+
+
+def _compare(setting: Mapping[str, Any], whole: float) -> str:
+    """The schedule below in words."""
+    below = rival(setting)
+    if refused := refusal(below["kind"], below["stages"], below["microbatches"]):
+        return f"Below, {_label(below)}: PyTorch refuses it, {refused}."
+    ops, v = drawn(below), _virtual(below)
+    peak = held(ops)[0]
+    return (
+        f"Below, {_label(below)} takes {plain(float(f'{span(ops):.6g}'))}, {gain(span(ops) - whole)}; its bubble is "
+        f"{percent(bubble(ops))}, and rank 0 holds up to {plain(peak / v)} micro-batch{'es' * (peak != v)}."
+    )
+
+
 def percent(part: float) -> str:
     """A fraction in per cent, three digits; counted nothings of floating point are nothing."""
     return f"{significant(100 * part)} %" if part > 1e-9 else "0 %"
@@ -369,8 +408,8 @@ def describe(setting: Mapping[str, Any], cursor: int) -> str:
         f"{plain(setting['backward'])}{sending}; the whole takes {plain(whole)}, of which each rank works "
         f"{plain(m * (1 + setting['backward']))}. The bubble is {percent(share)} of the time, {match} {formula} = "
         f"{p - 1}/{v * m + p - 1} says{'' if match == 'as' else ' ' + percent(rule)}. Activations held at most, by "
-        f"rank: {several([str(peak) for peak in peaks])}{of}. {messages(ops)} messages between ranks. At time "
-        f"{plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {states}."
+        f"rank: {several([str(peak) for peak in peaks])}{of}. {messages(ops)} messages between ranks. "
+        f"{_compare(setting, whole)} At time {plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {states}."
     )
 
 
