@@ -158,7 +158,6 @@ def test_copied_code_names_the_schedule(show: Show) -> None:
 
 def test_many_ranks_fit_into_the_width(show: Show) -> None:
     page = show(PipelineSchedule("interleaved", 16, 32, 4, cursor=200), width=360)
-    press(page, "Fit the width")
     page.wait_for_function(
         "(({clientWidth, scrollWidth}) => scrollWidth - clientWidth <= 1)(document.querySelector('.sd-scroll'))"
     )
@@ -166,7 +165,7 @@ def test_many_ranks_fit_into_the_width(show: Show) -> None:
 
 
 def test_the_moment_is_scrolled_into_view(show: Show) -> None:
-    page = show(PipelineSchedule(preset="more"), width=360)
+    page = show(PipelineSchedule(preset="more", whole=False), width=360)
     page.get_by_label("moment", exact=True).press("End")
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft > 300")
     page.get_by_label("moment", exact=True).press("Home")

@@ -184,6 +184,7 @@ function render({ model, el }) {
   }
   const queue = ui.follow(draw, [...CONTRACT.names, "cursor", "whole"]);
 
+  play.walk = { at: cursorNow, last: () => all.length - 1, show: (at) => model.set("cursor", at), rest, ms: STEP, reach: 10, traits: ["cursor"] };
   ui.lay({
     stage: spot,
     bar: [play, toolbar("Schedule", kinds), h("div", { class: "sd-many" }, many)],

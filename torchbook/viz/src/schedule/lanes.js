@@ -11,12 +11,13 @@ import { gain, percent } from "./words.js";
 
 const TITLE = 20;
 const KEPT = 30;
+const PAD = 8; // half a knob
 const MOVED = 400; // more operations than that step to their places
 const sizesOf = (ranks) => (ranks > 8 ? [13, 2] : ranks > 4 ? [20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
 const wide = (text) => 6.6 * text.length;
 const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
-const sized = (el, width, height) => set(el, { viewBox: `0 0 ${width} ${height}`, width, height });
+const sized = (el, width, height, x = 0) => set(el, { viewBox: `${x} 0 ${width} ${height}`, width, height });
 
 function ticks(to, most) {
   const raw = to / most;
@@ -69,8 +70,8 @@ function group({ hatch, data, on }) {
     at = { scale, y, high };
     moving(svg, `${size.room} ${ranks}`);
     sized(names, left, floor + (beside ? 16 : 2));
-    sized(svg, width, floor + (beside ? 16 : 2));
-    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 8 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, r ? String(r) : left > 40 ? "rank 0" : "r 0")));
+    sized(svg, width + PAD, floor + (beside ? 16 : 2), -PAD);
+    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, r ? String(r) : left > 40 ? "rank 0" : "r 0")));
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
@@ -143,7 +144,7 @@ export function lanes({ pick, drop }) {
   const hatch = uid("sd-hatch");
   const [first, second] = [group({ hatch, data: "op", on: "sd-on" }), group({ hatch, data: "other", on: "sd-along" })];
   const both = [first, second];
-  const scroll = h("div", { class: "sd-scroll", tabindex: 0, role: "region", "aria-label": "Lanes of the ranks over time" }, first.svg);
+  const scroll = h("div", { class: "sd-scroll", role: "region", "aria-label": "Lanes of the ranks over time" }, first.svg);
   const other = h("div", { class: "sd-other" }, second.svg);
   const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
   const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble"], [swatch("sd-kept"), "kept by rank 0"]].map((entry) => h("span", {}, entry)));
@@ -156,8 +157,10 @@ export function lanes({ pick, drop }) {
   function draw({ plans, ranks, backward, room, whole }) {
     const taken = plans.filter(({ refused }) => !refused);
     const end = Math.max(...taken.map((plan) => plan.whole));
-    const left = room < 480 ? 28 : 52;
-    const fit = Math.max(120, room - left);
+    const left = room < 480 ? 22 : 44;
+    const fit = Math.max(120, room - left - PAD);
+    scroll.toggleAttribute("tabindex", !whole);
+    if (!whole) scroll.tabIndex = 0;
     const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, ...taken.map(({ v }) => ((v > 1 ? 17 : 15) * v) / Math.min(1, backward)));
     const size = { left, room, end, scale, width: Math.max(fit, Math.ceil(end * scale) + 6) };
     const most = Math.max(...taken.map(({ peaks, v }) => peaks[0] / v));
@@ -174,9 +177,10 @@ export function lanes({ pick, drop }) {
     if (x < scroll.scrollLeft + 20 || x > scroll.scrollLeft + at.room - 60) scroll.scrollLeft = x < at.room / 3 ? 0 : x - at.room / 3;
   }
   for (const { svg } of both) {
-    pressed(svg, (x) => pick(x / at.scale));
-    pressed(svg, (x) => pick(x / at.scale), ".tbviz-grip");
-    for (const name of ["pointerup", "pointercancel"]) svg.addEventListener(name, drop);
+    const tell = (x) => pick((x - PAD) / at.scale);
+    pressed(svg, tell);
+    pressed(svg, tell, ".tbviz-grip");
+    for (const name of ["pointerup", "pointercancel", "click"]) svg.addEventListener(name, drop);
   }
   return { node, draw, mark };
 }

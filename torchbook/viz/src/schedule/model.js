@@ -109,7 +109,8 @@ export function keeps(ops, rank) {
     .filter((op) => op.rank === rank)
     .map(({ kind, start, end }) => (kind === "F" ? [start, 1] : [end, -1]))
     .sort((a, b) => a[0] - b[0] || a[1] - b[1])
-    .map(([time, by]) => [time, (now += by)]);
+    .map(([time, by]) => [time, (now += by)])
+    .filter(([time], i, all) => time !== all[i + 1]?.[0]);
 }
 
 /** How many times something is sent from one rank to another. */
