@@ -171,9 +171,10 @@ function render({ model, el }) {
       const above = planned(now);
       chart.draw({ plans: [above, below], ranks: now.stages, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
-      const against = (text) => (below.refused ? "" : ` against ${text()}`);
+      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` against ${text(below)}`);
       const kept = ({ peaks, v }) => plain(peaks[0] / v);
-      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `${against(() => percent(below.share))}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), `${against(() => kept(below))} micro-batch${found.peaks[0] === found.v && below.refused ? "" : "es"}.`);
+      const share = (plan) => percent(plan.share);
+      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `${against(share)}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), ` micro-batch${found.peaks[0] === found.v ? "" : "es"}${against(kept)}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });

@@ -13,7 +13,7 @@ const TITLE = 20;
 const KEPT = 30;
 const PAD = 8; // half a knob
 const MOVED = 400; // more operations than that step to their places
-const sizesOf = (ranks) => (ranks > 8 ? [13, 2] : ranks > 4 ? [20, 4] : [26, 5]);
+const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
 const wide = (text) => 6.6 * text.length;
 const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
@@ -64,14 +64,14 @@ function group({ hatch, data, on }) {
 
   function draw({ plan, ranks, size, most, beside }) {
     const { left, width, scale } = size;
-    const [high, gap] = sizesOf(ranks);
+    const [high, gap] = sizesOf(ranks, left < 40);
     const y = (rank) => TITLE + rank * (high + gap);
     const floor = y(ranks) + KEPT + 2;
     at = { scale, y, high };
     moving(svg, `${size.room} ${ranks}`);
     sized(names, left, floor + (beside ? 16 : 2));
     sized(svg, width + PAD, floor + (beside ? 16 : 2), -PAD);
-    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, r ? String(r) : left > 40 ? "rank 0" : "r 0")));
+    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, high < 12 && r % 2 ? "" : r ? String(r) : left > 40 ? "rank 0" : "r 0")));
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
@@ -83,7 +83,7 @@ function group({ hatch, data, on }) {
     if (refused) {
       for (const list of [drawIdle, drawBoxes, drawTexts]) list([]);
       replace(kept);
-      replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, label), s("rect", { x: 1, y: y(0), width: width - 8, height: y(ranks) - y(0), rx: 4, class: "sd-none" }), s("text", { x: width / 2, y: y(0) + (y(ranks) - y(0)) / 2 + 4, "text-anchor": "middle", class: "sd-no" }, "PyTorch refuses this m"));
+      replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, label), s("rect", { x: 1, y: y(0), width: width - 8, height: y(ranks) - y(0), rx: 4, class: "sd-none" }), s("text", { x: width / 2, y: y(0) + (y(ranks) - y(0)) / 2 + 4, "text-anchor": "middle", class: "sd-no" }, `PyTorch refuses: m must be ${plan.must}`));
       return;
     }
     if (ops.length > MOVED) svg.classList.remove("tbviz-moving");

@@ -55,7 +55,7 @@ export const CSS = `
 .sd-same{color:var(--tb-muted)}
 .sd-svg :is(.sd-less,.sd-more,.sd-same) text{fill:currentColor;font-weight:650}
 .sd-none{fill:none;stroke:var(--tb-bad);stroke-dasharray:5 4}
-.sd-svg .sd-no{fill:var(--tb-bad)}
+.sd-svg .sd-no{fill:var(--tb-bad);paint-order:stroke;stroke:var(--tb-bg);stroke-width:6px}
 @media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}}
 .sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .sd-key>span{display:inline-flex;align-items:center}

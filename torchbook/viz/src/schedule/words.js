@@ -38,7 +38,8 @@ export function planned(setting) {
   const v = virtualOf(setting);
   const label = setting.kind === "interleaved" ? `Interleaved, v = ${v}` : KINDS[setting.kind].label;
   const refused = refusal(setting.kind, setting.stages, setting.microbatches);
-  return refused ? { label, refused } : { label, ...counted(setting) };
+  const must = setting.kind === "1f1b" ? `at least ${setting.stages}` : `a multiple of ${Math.floor(setting.microbatches / setting.stages)}`;
+  return refused ? { label, refused, must } : { label, ...counted(setting) };
 }
 
 /** The schedule below in words. */
