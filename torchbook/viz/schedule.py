@@ -436,7 +436,9 @@ def _picture(setting: Mapping[str, Any], words: str) -> str:
             parts.append(f'<path d="M{left} {y + high + 3}h{wide:g}" stroke="currentColor" stroke-opacity=".2"/>')
         if not ops:
             continue
-        parts += _boxes(of, ops, left, scale, top, high, gap) if number == 0 else _outlines(ops, left, scale, top, high, gap)
+        parts += (
+            _boxes(of, ops, left, scale, top, high, gap) if number == 0 else _outlines(ops, left, scale, top, high, gap)
+        )
         floor, peak, v = top + deep + 26, held(ops)[0], _virtual(of)
         steps = "".join(f"H{left + at * scale:.1f}V{floor - 24 * n / v / most:.1f}" for at, n in keeps(ops, 0))
         parts.append(f'<path d="M{left} {floor}{steps}Z" fill-opacity=".1" stroke="currentColor" stroke-width=".7"/>')
@@ -446,7 +448,9 @@ def _picture(setting: Mapping[str, Any], words: str) -> str:
         if number == 1:
             by = span(ops) - span(pair[0][1])
             ends = sorted((left + span(one) * scale for _, one in pair))
-            parts.append(f'<path d="M{ends[0]:.1f} {top - 6}v6m0 -3H{ends[1]:.1f}m0 -3v6" fill="none" stroke="currentColor"/>')
+            parts.append(
+                f'<path d="M{ends[0]:.1f} {top - 6}v6m0 -3H{ends[1]:.1f}m0 -3v6" fill="none" stroke="currentColor"/>'
+            )
             parts.append(f'<text x="{ends[1]:.1f}" y="{top - 8}" text-anchor="end">{gain(by)}</text>')
     bottom = 2 * (deep + 62)
     parts.append(f'<text x="{left}" y="{bottom}">0</text>')

@@ -244,6 +244,8 @@ def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show
     page.mouse.up()
     snapped = page.locator(".sd-now").evaluate_all(places)
     assert snapped[0] == snapped[1] < 100
-    end = _right(page, "rect[data-op]") - page.locator("rect[data-op='F0.0']").evaluate("b => b.getBoundingClientRect().left")
+    end = _right(page, "rect[data-op]") - page.locator("rect[data-op='F0.0']").evaluate(
+        "b => b.getBoundingClientRect().left"
+    )
     at = max(i for i, time in enumerate(moments(widget.ops)) if time * end / 33 <= 100)
     expect(words(page)).to_have_text(PipelineSchedule(cursor=at).words)

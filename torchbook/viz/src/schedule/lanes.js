@@ -60,7 +60,6 @@ function group({ hatch, data, on }) {
     },
   });
   replace(svg, rails, idle, kept, boxes, texts, marked, above, cursor);
-  relations(svg);
 
   function draw({ plan, ranks, size, most, beside }) {
     const { left, width, scale } = size;
@@ -151,6 +150,7 @@ export function lanes({ pick, drop }) {
   const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" }))));
   const node = h("div", { class: "sd" }, pattern, h("div", { class: "sd-frame" }, first.names, scroll, second.names, other), key);
   let at = { scale: 1, room: 0 };
+  [scroll, other].forEach((box) => relations(box)); // a drawing that listens for the focus would take it
   scroll.addEventListener("scroll", () => (other.scrollLeft = scroll.scrollLeft));
 
   /** Draws two plans, as `counted` makes them, of which the second may be refused. */
