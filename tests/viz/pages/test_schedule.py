@@ -229,6 +229,17 @@ def test_a_block_lights_what_it_waits_for_and_who_waits_for_it(show: Show) -> No
     expect(page.locator(".tbviz-lit")).to_have_count(0)
 
 
+def test_blocks_are_gone_through_by_keyboard(show: Show) -> None:
+    page = show(PipelineSchedule(), width=1000)
+    blocks = page.get_by_role("slider", name="block")
+    blocks.press("ArrowRight")
+    expect(blocks).to_have_attribute("aria-valuetext", "forward 1 on rank 0 waits for nothing")
+    blocks.press("ArrowRight")
+    expect(blocks).to_have_attribute("aria-valuetext", "forward 0 on rank 1 waits for forward 0 on rank 0")
+    lit = set(page.locator("rect.tbviz-lit").evaluate_all("all => all.map(box => box.dataset.op)"))
+    assert lit == {"F0.1", "F0.0", "F0.2", "B0.1"}
+
+
 def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show) -> None:
     widget = PipelineSchedule()
     page = show(widget, width=1000)

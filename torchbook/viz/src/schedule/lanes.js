@@ -7,7 +7,7 @@
 import { grip, h, keyed, moving, pressed, relations, replace, s, uid } from "../core/index.js";
 import { plain } from "../core/units.js";
 import { keeps, idOf, needsOf, span } from "./model.js";
-import { gain, percent } from "./words.js";
+import { gain, nameOf, percent } from "./words.js";
 
 const TITLE = 20;
 const KEPT = 30;
@@ -143,14 +143,23 @@ export function lanes({ pick, drop }) {
   const hatch = uid("sd-hatch");
   const [first, second] = [group({ hatch, data: "op", on: "sd-on" }), group({ hatch, data: "other", on: "sd-along" })];
   const both = [first, second];
-  const scroll = h("div", { class: "sd-scroll", role: "region", "aria-label": "Lanes of the ranks over time" }, first.svg);
+  const scroll = h("div", { class: "sd-scroll" }, first.svg);
   const other = h("div", { class: "sd-other" }, second.svg);
   const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
   const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble"], [swatch("sd-kept"), "kept by rank 0"]].map((entry) => h("span", {}, entry)));
   const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" }))));
   const node = h("div", { class: "sd" }, pattern, h("div", { class: "sd-frame" }, first.names, scroll, second.names, other), key);
   let at = { scale: 1, room: 0 };
-  [scroll, other].forEach((box) => relations(box)); // a drawing that listens for the focus would take it
+  let shown = { ops: [], ranks: 1, v: 1 };
+  const named = (op) => `${nameOf(op, shown.v)} on rank ${op.stage % shown.ranks}`;
+  const tell = (id) => {
+    const op = shown.ops.find((one_) => idOf(one_) === id);
+    const needs = needsOf(op.kind, op.stage, shown.ranks * shown.v - 1).map(([kind, stage]) => named({ ...op, kind, stage }));
+    return `${named(op)} waits for ${needs.join(" and ") || "nothing"}`;
+  };
+  // Not the drawings themselves: one that listens for the focus takes it.
+  relations(scroll, { walk: { label: "block", all: () => shown.ops.map(idOf), tell } });
+  relations(other);
   scroll.addEventListener("scroll", () => (other.scrollLeft = scroll.scrollLeft));
 
   /** Draws two plans, as `counted` makes them, of which the second may be refused. */
@@ -159,8 +168,7 @@ export function lanes({ pick, drop }) {
     const end = Math.max(...taken.map((plan) => plan.whole));
     const left = room < 480 ? 22 : 44;
     const fit = Math.max(120, room - left - PAD);
-    scroll.toggleAttribute("tabindex", !whole);
-    if (!whole) scroll.tabIndex = 0;
+    shown = { ...plans[0], ranks };
     const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, ...taken.map(({ v }) => ((v > 1 ? 17 : 15) * v) / Math.min(1, backward)));
     const size = { left, room, end, scale, width: Math.max(fit, Math.ceil(end * scale) + 6) };
     const most = Math.max(...taken.map(({ peaks, v }) => peaks[0] / v));
@@ -177,9 +185,9 @@ export function lanes({ pick, drop }) {
     if (x < scroll.scrollLeft + 20 || x > scroll.scrollLeft + at.room - 60) scroll.scrollLeft = x < at.room / 3 ? 0 : x - at.room / 3;
   }
   for (const { svg } of both) {
-    const tell = (x) => pick((x - PAD) / at.scale);
-    pressed(svg, tell);
-    pressed(svg, tell, ".tbviz-grip");
+    const place = (x) => pick((x - PAD) / at.scale);
+    pressed(svg, place);
+    pressed(svg, place, ".tbviz-grip");
     for (const name of ["pointerup", "pointercancel", "click"]) svg.addEventListener(name, drop);
   }
   return { node, draw, mark };
