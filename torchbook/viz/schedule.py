@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import traitlets
@@ -253,6 +254,12 @@ def doing(ops: Sequence[Op], time: float) -> list[Doing]:
     return states
 
 
+def keeps(ops: Sequence[Op], rank: int) -> list[tuple[float, int]]:
+    """How many activations a rank holds, and from when on."""
+    steps = sorted((op.start, 1) if op.kind == "F" else (op.end, -1) for op in ops if op.rank == rank)
+    return list(dict(zip([time for time, _ in steps], accumulate(by for _, by in steps), strict=True)).items())
+
+
 # The figure
 
 
@@ -275,7 +282,7 @@ class PipelineSchedule(Visualizer):
     """
 
     cursor = traitlets.Int(0, help="The moment that is looked at.").tag(sync=True)
-    whole = traitlets.Bool(False, help="Fit the whole schedule into the width.").tag(sync=True)
+    whole = traitlets.Bool(True, help="Fit the whole schedule into the width.").tag(sync=True)
 
     def __init__(self, kind: str | None = None, stages: int | None = None, microbatches: int | None = None,
                  virtual: int | None = None, *, preset: str | None = None, **traits: Any) -> None:  # fmt: skip
@@ -325,6 +332,38 @@ def _virtual(setting: Mapping[str, Any]) -> int:
     return int(setting["virtual"]) if setting["kind"] == "interleaved" else 1
 
 
+def rival(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting that stands below a setting, to be compared."""
+    if setting["kind"] == "1f1b":
+        return {**setting, "kind": "interleaved", "virtual": max(2, setting["virtual"])}
+    return {**setting, "kind": "1f1b"}
+
+
+def gain(by: float) -> str:
+    """How much longer one takes than another, in words."""
+    if abs(by) < 1e-9:
+        return "equally long"
+    return f"{plain(float(f'{abs(by):.6g}'))} {'shorter' if by < 0 else 'longer'}"
+
+
+def _label(setting: Mapping[str, Any]) -> str:
+    interleaved = setting["kind"] == "interleaved"
+    return f"Interleaved, v = {setting['virtual']}" if interleaved else str(setup()["kinds"][setting["kind"]]["label"])
+
+
+def _compare(setting: Mapping[str, Any], whole: float) -> str:
+    """The schedule below in words."""
+    below = rival(setting)
+    if refused := refusal(below["kind"], below["stages"], below["microbatches"]):
+        return f"Below, {_label(below)}: PyTorch refuses it, {refused}."
+    ops, v = drawn(below), _virtual(below)
+    peak = held(ops)[0]
+    return (
+        f"Below, {_label(below)} takes {plain(float(f'{span(ops):.6g}'))}, {gain(span(ops) - whole)}; its bubble is "
+        f"{percent(bubble(ops))}, and rank 0 holds up to {plain(peak / v)} micro-batch{'es' * (peak != v)}."
+    )
+
+
 def percent(part: float) -> str:
     """A fraction in per cent, three digits; counted nothings of floating point are nothing."""
     return f"{significant(100 * part)} %" if part > 1e-9 else "0 %"
@@ -369,25 +408,81 @@ def describe(setting: Mapping[str, Any], cursor: int) -> str:
         f"{plain(setting['backward'])}{sending}; the whole takes {plain(whole)}, of which each rank works "
         f"{plain(m * (1 + setting['backward']))}. The bubble is {percent(share)} of the time, {match} {formula} = "
         f"{p - 1}/{v * m + p - 1} says{'' if match == 'as' else ' ' + percent(rule)}. Activations held at most, by "
-        f"rank: {several([str(peak) for peak in peaks])}{of}. {messages(ops)} messages between ranks. At time "
-        f"{plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {states}."
+        f"rank: {several([str(peak) for peak in peaks])}{of}. {messages(ops)} messages between ranks. "
+        f"{_compare(setting, whole)} At time {plain(all_of[at])}, moment {at + 1} of {len(all_of)}: {states}."
     )
 
 
 def _picture(setting: Mapping[str, Any], words: str) -> str:
-    """Static drawing: the lanes."""
-    ops, v = drawn(setting), _virtual(setting)
+    """Static drawing: the two schedules, one above the other on one time axis; of the lower one the boxes alone."""
+    below = rival(setting)
+    refused = refusal(below["kind"], below["stages"], below["microbatches"])
+    pair = [(setting, drawn(setting)), (below, [] if refused else drawn(below))]
     left, high, gap = 56.0, 22, 6
-    shortest = min(op.end - op.start for op in ops)
-    wide = min(1000.0, max(620.0, 15 / shortest * span(ops)))  # so that the shortest has room for its name
-    scale = wide / span(ops)
+    shortest = min(op.end - op.start for op in pair[0][1])
+    longest = max(span(ops) for _, ops in pair if ops)
+    wide = min(1000.0, max(620.0, 15 / shortest * longest))  # so that the shortest has room for its name
+    scale = wide / longest
+    most = max(held(ops)[0] / _virtual(of) for of, ops in pair if ops)
+    deep = setting["stages"] * (high + gap)
     parts = []
-    for rank in range(setting["stages"]):
-        y = rank * (high + gap)
-        parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">rank {rank}</text>')
-        parts.append(f'<path d="M{left} {y + high + 3}h{wide:g}" stroke="currentColor" stroke-opacity=".2"/>')
+    for number, (of, ops) in enumerate(pair):
+        top = number * (deep + 62) + 18
+        takes = f"{_label(of)}: {plain(float(f'{span(ops):.6g}'))}" if ops else f"{_label(of)}: PyTorch refuses this m"
+        parts.append(f'<text x="{left}" y="{top - 6}" font-weight="650">{takes}</text>')
+        for rank in range(of["stages"]):
+            y = top + rank * (high + gap)
+            parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">rank {rank}</text>')
+            parts.append(f'<path d="M{left} {y + high + 3}h{wide:g}" stroke="currentColor" stroke-opacity=".2"/>')
+        if not ops:
+            continue
+        parts += (
+            _boxes(of, ops, left, scale, top, high, gap) if number == 0 else _outlines(ops, left, scale, top, high, gap)
+        )
+        floor, peak, v = top + deep + 26, held(ops)[0], _virtual(of)
+        steps = "".join(f"H{left + at * scale:.1f}V{floor - 24 * n / v / most:.1f}" for at, n in keeps(ops, 0))
+        parts.append(f'<path d="M{left} {floor}{steps}Z" fill-opacity=".1" stroke="currentColor" stroke-width=".7"/>')
+        middle = left + span(ops) * scale / 2
+        kept = f"rank 0 keeps up to {plain(peak / v)}"
+        parts.append(f'<text x="{middle:.1f}" y="{floor - 4}" text-anchor="middle">{kept}</text>')
+        if number == 1:
+            by = span(ops) - span(pair[0][1])
+            ends = sorted((left + span(one) * scale for _, one in pair))
+            parts.append(
+                f'<path d="M{ends[0]:.1f} {top - 6}v6m0 -3H{ends[1]:.1f}m0 -3v6" fill="none" stroke="currentColor"/>'
+            )
+            parts.append(f'<text x="{ends[1]:.1f}" y="{top - 8}" text-anchor="end">{gain(by)}</text>')
+    bottom = 2 * (deep + 62)
+    parts.append(f'<text x="{left}" y="{bottom}">0</text>')
+    parts.append(f'<text x="{left + wide}" y="{bottom}" text-anchor="end">{plain(longest)}</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -1 {left + wide + 4:g} {bottom + 7}" '
+        f'style="max-width:min(100%,{left + wide + 4:g}px);height:auto" font-family="system-ui,sans-serif" '
+        f'font-size="12" fill="currentColor" aria-label="{escape(words)}">{"".join(parts)}</svg>'
+    )
+
+
+def _outlines(ops: Sequence[Op], left: float, scale: float, top: float, high: int, gap: int) -> list[str]:
+    """The boxes of a schedule without their names: one path for all forwards, one for all backwards."""
+    shades = {"F": ".06", "B": ".26"}
+    paths = []
+    for kind, shade in shades.items():
+        boxes = "".join(
+            f"M{left + op.start * scale:.1f} {top + op.rank * (high + gap):g}h{(op.end - op.start) * scale:.1f}v{high}"
+            f"h{-(op.end - op.start) * scale:.1f}z"
+            for op in ops
+            if op.kind == kind
+        )
+        paths.append(f'<path d="{boxes}" fill-opacity="{shade}" stroke="currentColor" stroke-width=".7"/>')
+    return paths
+
+
+def _boxes(setting: Mapping[str, Any], ops: Sequence[Op], left: float, scale: float, top: float, high: int,
+           gap: int) -> list[str]:  # fmt: skip
+    """The boxes of a schedule, with the names that fit."""
+    v, parts = _virtual(setting), []
     for op in ops:
-        x, w, y = left + op.start * scale, (op.end - op.start) * scale, op.rank * (high + gap)
+        x, w, y = left + op.start * scale, (op.end - op.start) * scale, top + op.rank * (high + gap)
         opacity = 0.06 if op.kind == "F" else 0.26
         parts.append(
             f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="{high}" fill-opacity="{opacity}" '
@@ -406,11 +501,4 @@ def _picture(setting: Mapping[str, Any], words: str) -> str:
         )
         if label:
             parts.append(f'<text x="{x + w / 2:.1f}" y="{y + 14}" text-anchor="middle" font-size="10.5">{label}</text>')
-    bottom = setting["stages"] * (high + gap)
-    parts.append(f'<text x="{left}" y="{bottom + 12}">0</text>')
-    parts.append(f'<text x="{left + wide}" y="{bottom + 12}" text-anchor="end">{plain(span(ops))}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -1 {left + wide + 4:g} {bottom + 19}" '
-        f'style="max-width:min(100%,{left + wide + 4:g}px);height:auto" font-family="system-ui,sans-serif" '
-        f'font-size="12" fill="currentColor" aria-label="{escape(words)}">{"".join(parts)}</svg>'
-    )
+    return parts

@@ -219,6 +219,31 @@ def test_activations_held_are_what_is_taught() -> None:
         assert of.held(of.drawn(setting)) == expected
 
 
+def test_what_a_rank_keeps_is_what_it_holds_at_each_moment() -> None:
+    for setting in settings(80, seed=15, most=13):
+        ops = of.drawn(setting)
+        for rank in range(setting["stages"]):
+            kept = of.keeps(ops, rank)
+            assert max(number for _, number in kept) == of.held(ops)[rank]
+            assert kept[-1][1] == 0
+            for time, number in kept:
+                assert of.doing(ops, time)[rank].held == number
+
+
+def test_what_stands_below_is_for_the_same_batch() -> None:
+    for setting in settings(200, seed=16):
+        below = of.rival(setting)
+        assert below["kind"] != setting["kind"]
+        assert {**below, "kind": "", "virtual": 0} == {**setting, "kind": "", "virtual": 0}
+        if not of.refusal(below["kind"], below["stages"], below["microbatches"]):
+            work = [sum(op.end - op.start for op in of.drawn(one)) for one in (setting, below)]
+            assert work[0] == pytest.approx(work[1])
+    assert (of.span(of.drawn(EMPTY)), of.span(of.drawn(of.rival(EMPTY)))) == (33, 28.5)
+    assert "Below, Interleaved, v = 2 takes 28.5, 4.5 shorter" in PipelineSchedule().words
+    assert "Below, 1F1B takes 33, equally long" in PipelineSchedule(preset="gpipe").words
+    assert "Below, 1F1B: PyTorch refuses it" in PipelineSchedule(preset="one").words
+
+
 def test_messages_are_counted() -> None:
     for setting in settings(200, seed=6):
         p, v = setting["stages"], of._virtual(setting)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from torchbook.viz import PipelineSchedule
-from torchbook.viz.schedule import bubble, doing, held, moments, percent
+from torchbook.viz.schedule import bubble, doing, drawn, held, moments, percent, rival, span
 
 from ..conftest import Show, overflow
 from ..pressing import copied, press, tab_into, words
@@ -158,7 +158,6 @@ def test_copied_code_names_the_schedule(show: Show) -> None:
 
 def test_many_ranks_fit_into_the_width(show: Show) -> None:
     page = show(PipelineSchedule("interleaved", 16, 32, 4, cursor=200), width=360)
-    press(page, "Fit the width")
     page.wait_for_function(
         "(({clientWidth, scrollWidth}) => scrollWidth - clientWidth <= 1)(document.querySelector('.sd-scroll'))"
     )
@@ -166,7 +165,7 @@ def test_many_ranks_fit_into_the_width(show: Show) -> None:
 
 
 def test_the_moment_is_scrolled_into_view(show: Show) -> None:
-    page = show(PipelineSchedule(preset="more"), width=360)
+    page = show(PipelineSchedule(preset="more", whole=False), width=360)
     page.get_by_label("moment", exact=True).press("End")
     page.wait_for_function("document.querySelector('.sd-scroll').scrollLeft > 300")
     page.get_by_label("moment", exact=True).press("Home")
@@ -181,3 +180,83 @@ def test_first_rank_first_micro_batch_and_what_runs_are_numbered(show: Show) -> 
     running = {one.op for one in doing(widget.ops, moments(widget.ops)[12]) if one.op}
     wanted = [op for op in widget.ops if op.rank == 0 or op.microbatch == 0 or op in running]
     assert shown == {f"{op.kind}{op.microbatch}.{op.stage}" for op in wanted}
+
+
+def _right(page: Page, boxes: str) -> float:
+    return float(page.locator(boxes).evaluate_all("all => Math.max(...all.map(b => b.getBoundingClientRect().right))"))
+
+
+def test_both_schedules_stand_on_one_time_axis(show: Show) -> None:
+    widget = PipelineSchedule()
+    page = show(widget, width=1000)
+    left = page.locator("rect[data-op='F0.0']").evaluate("box => box.getBoundingClientRect().left")
+    below = drawn(rival(widget.setting))
+    expect(page.locator("rect[data-other]")).to_have_count(len(below))
+    above, beside = (_right(page, f"rect[data-{name}]") - left for name in ("op", "other"))
+    assert beside / above == pytest.approx(span(below) / span(widget.ops), abs=0.003)
+    bracket = page.locator(".sd-bracket").evaluate("path => path.getBBox().width")
+    assert bracket / above == pytest.approx(4.5 / 33, abs=0.003)
+    expect(page.locator(".sd-less text")).to_have_text("4.5 shorter")
+    press(page, "GPipe")
+    expect(page.locator(".sd-same text")).to_have_text("equally long")
+    kept = page.locator("path.sd-kept").evaluate_all("all => all.map(path => path.getBBox().height)")
+    assert kept[0] / kept[1] == pytest.approx(8 / 4, rel=0.01)
+
+
+def test_sending_can_reverse_the_gain(show: Show) -> None:
+    page = show(PipelineSchedule(virtual=4, hop=0.5))
+    expect(page.locator(".sd-more text")).to_have_text("4 longer")
+
+
+def test_what_pytorch_refuses_is_drawn_empty_below(show: Show) -> None:
+    page = show(PipelineSchedule(preset="one"))
+    expect(page.locator("rect[data-other]")).to_have_count(0)
+    expect(page.locator(".sd-no")).to_have_text("PyTorch refuses: m must be at least 4")
+    press(page, "GPipe, 8")
+    expect(page.locator(".sd-no")).to_have_count(0)
+    page.get_by_label("micro-batches, m").fill("8")
+    press(page, "1F1B")
+    page.get_by_label("micro-batches, m").fill("5")
+    expect(page.locator(".sd-no")).to_have_text("PyTorch refuses: m must be a multiple of 2")
+
+
+def test_a_block_lights_what_it_waits_for_and_who_waits_for_it(show: Show) -> None:
+    page = show(PipelineSchedule(), width=1000)
+    page.locator("rect[data-op='B3.1']").hover()
+    lit = set(page.locator("rect.tbviz-lit").evaluate_all("all => all.map(box => box.dataset.op)"))
+    assert lit == {"B3.1", "F3.1", "B3.2", "B3.0"}
+    page.mouse.move(1, 1)
+    expect(page.locator(".tbviz-lit")).to_have_count(0)
+
+
+def test_blocks_are_gone_through_by_keyboard(show: Show) -> None:
+    page = show(PipelineSchedule(), width=1000)
+    blocks = page.get_by_role("slider", name="block")
+    blocks.press("ArrowRight")
+    expect(blocks).to_have_attribute("aria-valuetext", "forward 1 on rank 0 waits for nothing")
+    blocks.press("ArrowRight")
+    expect(blocks).to_have_attribute("aria-valuetext", "forward 0 on rank 1 waits for forward 0 on rank 0")
+    lit = set(page.locator("rect.tbviz-lit").evaluate_all("all => all.map(box => box.dataset.op)"))
+    assert lit == {"F0.1", "F0.0", "F0.2", "B0.1"}
+
+
+def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show) -> None:
+    widget = PipelineSchedule()
+    page = show(widget, width=1000)
+    knob = page.locator(".sd-other .tbviz-body")
+    places = "all => all.map(one => Number(/translateX\\(([-\\d.]+)/.exec(one.style.transform)[1]))"
+    box = knob.bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 100, y, steps=3)
+    assert page.locator(".sd-now").evaluate_all(places) == pytest.approx([100, 100], abs=1)
+    page.mouse.up()
+    snapped = page.locator(".sd-now").evaluate_all(places)
+    assert snapped[0] == snapped[1] < 100
+    end = _right(page, "rect[data-op]") - page.locator("rect[data-op='F0.0']").evaluate(
+        "b => b.getBoundingClientRect().left"
+    )
+    at = max(i for i, time in enumerate(moments(widget.ops)) if time * end / 33 <= 100)
+    expect(words(page)).to_have_text(PipelineSchedule(cursor=at).words)

@@ -3,10 +3,13 @@
 import { button, copyButton, h, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
 import { plain } from "../core/units.js";
 import { lanes } from "./lanes.js";
-import { CONTRACT, doing, FIELDS, KINDS, moments, NAMES, possible, refusal } from "./model.js";
+import { CONTRACT, doing, FIELDS, KINDS, moments, NAMES, possible, refusal, rival } from "./model.js";
 import { CSS } from "./style.js";
-import { counted, describe, percent, script, tell } from "./words.js";
+import { counted, describe, percent, planned, script, tell } from "./words.js";
 
+
+const STEP = 450; // ms of a moment while it plays
+const LONGEST = 14000; // ms of all of them
 
 function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "schedule", reset: { cursor: 0 }, changing: () => stop() });
@@ -16,10 +19,14 @@ function render({ model, el }) {
   let numbers = [1];
   const cursorNow = () => Math.min(model.get("cursor"), all.length - 1);
   let timer = 0;
-  const playing = () => timer !== 0;
+  let frame = 0;
+  let time = null; // between two moments: while it plays or is dragged
+  const playing = () => timer !== 0 || frame !== 0;
   const stop = () => {
     clearInterval(timer);
-    timer = 0;
+    cancelAnimationFrame(frame);
+    timer = frame = 0;
+    time = null;
     play.textContent = "Play";
   };
   // What PyTorch refuses is never set: the nearest number of micro-batches that it takes is.
@@ -40,8 +47,20 @@ function render({ model, el }) {
       return [name, one];
     }),
   );
+  const { microbatches: many, ...others } = inputs;
   const note = h("p", { class: "sd-note", role: "status" });
-  const chart = lanes({ pick: (time) => seek(all.findLastIndex((t) => t <= time)) });
+  const momentAt = (t) => Math.max(0, all.findLastIndex((moment) => moment <= t));
+  const chart = lanes({
+    pick: (at) => {
+      seek(momentAt(at));
+      time = Math.max(0, Math.min(found.whole, at));
+      look();
+    },
+    drop: () => {
+      time = null;
+      look();
+    },
+  });
   const spot = h("div");
   const head = h("p", { class: "sd-head" });
   const ranksBox = h("div", { class: "sd-box" });
@@ -54,21 +73,41 @@ function render({ model, el }) {
     model.save_changes();
     queue();
   };
+  const step = () => {
+    model.set("cursor", cursorNow() + 1);
+    if (cursorNow() + 1 >= all.length) rest();
+  };
+  /** The moment runs through the lanes; what is saved are those at which something begins or ends. */
+  const run = () => {
+    const from = all[cursorNow()];
+    const speed = found.whole / Math.min(LONGEST, STEP * all.length);
+    let began;
+    const tick = (now) => {
+      began ??= now;
+      time = Math.min(all.at(-1), from + (now - began) * speed);
+      const at = momentAt(time);
+      if (at !== cursorNow()) model.set("cursor", at);
+      if (at + 1 >= all.length) return rest();
+      look();
+      frame = requestAnimationFrame(tick);
+    };
+    frame = requestAnimationFrame(tick);
+  };
   const play = button(
     "Play",
     () => {
       if (playing()) return rest();
       if (cursorNow() + 1 >= all.length) model.set("cursor", 0);
-      timer = setInterval(() => {
-        const next = cursorNow() + 1;
-        model.set("cursor", next);
-        if (next + 1 >= all.length) rest();
-      }, still() ? 1400 : 600);
+      if (still()) timer = setInterval(step, 1400);
+      else run();
       play.textContent = "Pause";
     },
     { kind: "primary" },
   );
-  ui.defer(() => clearInterval(timer));
+  ui.defer(() => {
+    clearInterval(timer);
+    cancelAnimationFrame(frame);
+  });
   const moves = [button("◂", () => seek(cursorNow() - 1), { name: "One moment back", title: "One moment back" }), button("▸", () => seek(cursorNow() + 1), { name: "One moment on", title: "One moment on" })];
   const scrub = slider({ label: "moment", min: 1, max: 2, value: 1, format: (x) => `${x}/${all.length}`, oninput: (x) => seek(x - 1) });
   replace(spot, chart.node);
@@ -106,6 +145,14 @@ function render({ model, el }) {
 
   let drawn = "";
   let found;
+  let below;
+  /** Shows the moment, or the time between two of them. */
+  function look() {
+    const at = cursorNow();
+    const ranks = setting().stages;
+    const t = time ?? all[at];
+    chart.mark([doing(found.ops, t, ranks), below.refused ? [] : doing(below.ops, t, ranks)], t, all[at], all[at + 1] ?? found.whole, time !== null);
+  }
   function draw() {
     const now = setting();
     const room = Math.max(240, Math.floor(spot.clientWidth) || 560);
@@ -120,28 +167,35 @@ function render({ model, el }) {
       kinds.forEach((one, k) => one.press(Object.keys(KINDS)[k] === now.kind));
       ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
       whole.press(model.get("whole"));
-      chart.draw({ ops: found.ops, ranks: now.stages, virtual: found.v, backward: now.backward, room, whole: model.get("whole") });
+      below = planned(rival(now));
+      const above = planned(now);
+      chart.draw({ plans: [above, below], ranks: now.stages, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
-      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `: each rank waits ${plain(Number((found.whole - found.work).toPrecision(6)))} of ${plain(Number(found.whole.toPrecision(6)))}. Rank 0 holds up to ${plain(found.peaks[0] / found.v)} micro-batch${found.peaks[0] === found.v ? "" : "es"}.`);
+      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` against ${text(below)}`);
+      const kept = ({ peaks, v }) => plain(peaks[0] / v);
+      const share = (plan) => percent(plan.share);
+      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `${against(share)}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), ` micro-batch${found.peaks[0] === found.v ? "" : "es"}${against(kept)}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });
     moves.forEach((one, i) => one.disable(i === 0 ? at === 0 : at + 1 >= all.length));
-    chart.mark(doing(found.ops, all[at], now.stages), all[at], all[at + 1] ?? found.whole);
+    look();
     ranksTable(now, found, all[at]);
     ui.soon(() => describe(now, at), { quiet: playing() });
   }
   const queue = ui.follow(draw, [...CONTRACT.names, "cursor", "whole"]);
 
+  play.walk = { at: cursorNow, last: () => all.length - 1, show: (at) => model.set("cursor", at), rest, ms: STEP, reach: 10, traits: ["cursor"] };
   ui.lay({
     stage: spot,
-    bar: [h("div", { class: "sd-player" }, toolbar("Moments", [play, ...moves]), scrub), toolbar("Schedule", kinds)],
+    bar: [play, toolbar("Schedule", kinds), h("div", { class: "sd-many" }, many)],
     readout: head,
     drawer: [
       note,
       h("div", { class: "sd-chips" }, h("p", { class: "sd-title" }, "Start from"), toolbar("Presets", chips)),
-    h("div", { class: "sd-sliders" }, Object.values(inputs)),
-    h("div", { class: "sd-bar" }, whole, copyButton("Copy as PyTorch", () => script(setting())), link),
+      h("div", { class: "sd-player" }, toolbar("Moments", moves), scrub),
+      h("div", { class: "sd-sliders" }, Object.values(others)),
+      h("div", { class: "sd-bar" }, whole, copyButton("Copy as PyTorch", () => script(setting())), link),
       h("div", { class: "sd-pair" }, ranksBox, countBox),
     ],
   });

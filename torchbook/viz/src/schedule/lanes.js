@@ -1,16 +1,23 @@
 /**
- * The lanes: one for each rank, with forwards and backwards, and the moment that is looked at. The first rank's boxes are
- * numbered, and everywhere the first micro-batch, which shows the way, and what runs at the moment.
+ * Two schedules, one above the other, on one time axis: a lane for each rank, with forwards and backwards, below them what
+ * rank 0 keeps, and through both the moment that is looked at. The first rank's boxes are numbered, and everywhere the
+ * first micro-batch, which shows the way, and what runs at the moment.
  */
 
-import { h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { grip, h, keyed, moving, pressed, relations, replace, s, uid } from "../core/index.js";
 import { plain } from "../core/units.js";
-import { span } from "./model.js";
+import { keeps, idOf, needsOf, span } from "./model.js";
+import { gain, nameOf, percent } from "./words.js";
 
-const GAP = 6;
-const heightOf = (ranks) => (ranks > 6 ? 20 : 34);
+const TITLE = 20;
+const KEPT = 30;
+const PAD = 8; // half a knob
 const MOVED = 400; // more operations than that step to their places
+const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
+const wide = (text) => 6.6 * text.length;
+const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
+const sized = (el, width, height, x = 0) => set(el, { viewBox: `${x} 0 ${width} ${height}`, width, height });
 
 function ticks(to, most) {
   const raw = to / most;
@@ -19,105 +26,169 @@ function ticks(to, most) {
   return Array.from({ length: Math.floor(to / unit) + 1 }, (_, k) => Number((k * unit).toPrecision(6)));
 }
 
-/** @param {{pick: (time: number) => void}} options a place in time was clicked. */
-export function lanes({ pick }) {
-  const hatch = uid("sd-hatch");
+/** The times in which a rank does nothing, from the start of all to the end: [from, to]. */
+function waits(own, end) {
+  const found = [];
+  let from = 0;
+  for (const op of own) {
+    if (op.start > from + 1e-9) found.push([from, op.start]);
+    from = op.end;
+  }
+  if (end > from + 1e-9) found.push([from, end]);
+  return found;
+}
+
+/** One schedule; what stands in it is found by its `data-<data>`, and what runs by the class `on`. */
+function group({ hatch, data, on }) {
   const names = s("svg", { class: "sd-svg", "aria-hidden": "true" });
   const svg = s("svg", { class: "sd-svg", role: "img" });
-  const scroll = h("div", { class: "sd-scroll", tabindex: 0, role: "region", "aria-label": "Lanes of the ranks over time" }, svg);
-  const key = h("div", { class: "sd-key" });
-  const node = h("div", { class: "sd" }, h("div", { class: "sd-frame" }, names, scroll), key);
-  const [rails, idle, boxes, texts, marked] = Array.from({ length: 5 }, () => s("g"));
-  const cursor = s("path", { class: "sd-now" });
-  let at = { scale: 1, room: 0, high: 34 };
-
-  const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
-  const drawIdle = keyed(idle, { key: (one) => one.key, make: () => s("rect", { class: "sd-bubble" }), update: (el, { attrs }) => set(el, attrs) });
+  const [rails, idle, kept, boxes, texts, marked, above] = Array.from({ length: 7 }, () => s("g"));
+  const cursor = s("g", { class: "sd-now" });
+  let at = { scale: 1, y: () => 0, high: 26 };
+  const drawIdle = keyed(idle, { key: ({ key }) => key, make: () => s("rect", { class: "sd-bubble" }), update: (el, { attrs }) => set(el, attrs) });
   const drawBoxes = keyed(boxes, {
-    key: (one) => one.key,
-    make: ({ op }) => s("rect", { class: `sd-${op.kind.toLowerCase()}`, style: op.kind === "B" ? `fill:url(#${hatch})` : null, "data-op": `${op.kind}${op.microbatch}.${op.stage}` }),
+    key: ({ key }) => key,
+    make: ({ op, key }) => s("rect", { class: `sd-${op.kind.toLowerCase()}`, style: op.kind === "B" ? `fill:url(#${hatch})` : null, [`data-${data}`]: key, "data-part": key }),
     update: (el, { attrs }) => set(el, attrs),
   });
   const drawTexts = keyed(texts, {
-    key: (one) => one.key,
-    make: ({ op }) => s("g", {}, s("text", { "text-anchor": "middle", class: op.kind === "B" ? "sd-on-hatch" : null })),
-    update: (el, { op, key, label, x, y }) => {
-      Object.assign(el.dataset, { op: key, label, always: op.rank === 0 || op.microbatch === 0 ? "1" : "" });
+    key: ({ key }) => key,
+    make: ({ op, key }) => s("g", { [`data-${data}`]: key, "data-part": key }, s("text", { "text-anchor": "middle", class: op.kind === "B" ? "sd-on-hatch" : null })),
+    update: (el, { op, label, x, y }) => {
+      Object.assign(el.dataset, { label, always: op.rank === 0 || op.microbatch === 0 ? "1" : "" });
       el.style.transform = `translate(${x}px,${y}px)`;
     },
   });
+  replace(svg, rails, idle, kept, boxes, texts, marked, above, cursor);
 
-  /** The times in which a rank does nothing, from the start of all to the end: [from, to]. */
-  function waits(own, end) {
-    const found = [];
-    let from = 0;
-    for (const op of own) {
-      if (op.start > from + 1e-9) found.push([from, op.start]);
-      from = op.end;
-    }
-    if (end > from + 1e-9) found.push([from, end]);
-    return found;
-  }
-
-  const pattern = () => s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" })));
-  const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
-  const sized = (el, width, height) => Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height }).forEach(([name, value]) => el.setAttribute(name, value));
-
-  /** Draws the boxes; the moment is put in by `mark`. */
-  function draw({ ops, ranks, virtual, backward, room, whole }) {
-    const end = span(ops);
-    const left = 52;
-    const high = heightOf(ranks);
-    const fit = Math.max(120, room - left);
-    const least = virtual > 1 ? 17 : 15;
-    const shortest = Math.min(1, backward) / virtual;
-    const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, least / shortest);
-    const width = Math.max(fit, Math.ceil(end * scale) + 6);
-    const bottom = ranks * (high + GAP);
-    const height = bottom + 18;
-    moving(svg, `${room} ${ranks}`);
-    if (ops.length > MOVED) svg.classList.remove("tbviz-moving");
-    at = { scale, room: fit, high };
-    sized(names, left, height);
-    sized(svg, width, height);
-    svg.setAttribute("aria-label", `Lanes of ${ranks} ranks from 0 to ${plain(end)} forwards; the words below say what they do`);
-    const y = (rank) => rank * (high + GAP) + 2;
-    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: 0, y: y(r) + high / 2 + 4, class: "sd-lane" }, `rank ${r}`)));
+  function draw({ plan, ranks, size, most, beside }) {
+    const { left, width, scale } = size;
+    const [high, gap] = sizesOf(ranks, left < 40);
+    const y = (rank) => TITLE + rank * (high + gap);
+    const floor = y(ranks) + KEPT + 2;
+    at = { scale, y, high };
+    moving(svg, `${size.room} ${ranks}`);
+    sized(names, left, floor + (beside ? 16 : 2));
+    sized(svg, width + PAD, floor + (beside ? 16 : 2), -PAD);
+    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, high < 12 && r % 2 ? "" : r ? String(r) : left > 40 ? "rank 0" : "r 0")));
     replace(
       rails,
-      Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + GAP / 2}H${width}`, class: "sd-rail" })),
-      ticks(end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: height - 4, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
+      Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
+      beside && ticks(size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
     );
-    drawIdle(Array.from({ length: ranks }, (_, r) => waits(ops.filter((op) => op.rank === r), end).map(([from, to], k) => ({ key: `${r}.${k}`, attrs: { x: one(from * scale), y: y(r), width: one((to - from) * scale), height: high } }))).flat());
+    replace(cursor, s("path", { d: `M0 ${TITLE - 4}V${floor}` }), grip(s("g"), { knob: "bar", across: true, at: [0, y(ranks) + KEPT / 2] }));
+    const { ops, label, refused } = plan;
+    svg.setAttribute("aria-label", refused || `${label}: lanes of ${ranks} ranks from 0 to ${plain(plan.whole)} forwards; the words below say what they do`);
+    if (refused) {
+      for (const list of [drawIdle, drawBoxes, drawTexts]) list([]);
+      replace(kept);
+      replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, label), s("rect", { x: 1, y: y(0), width: width - 8, height: y(ranks) - y(0), rx: 4, class: "sd-none" }), s("text", { x: width / 2, y: y(0) + (y(ranks) - y(0)) / 2 + 4, "text-anchor": "middle", class: "sd-no" }, `PyTorch refuses: m must be ${plan.must}`));
+      return;
+    }
+    if (ops.length > MOVED) svg.classList.remove("tbviz-moving");
+    const empty = Array.from({ length: ranks }, (_, r) => waits(ops.filter((op) => op.rank === r), plan.whole).map(([from, to], k) => ({ key: `${r}.${k}`, rank: r, from, to, attrs: { x: one(from * scale), y: y(r), width: one((to - from) * scale), height: high } }))).flat();
+    drawIdle(empty);
     // In an order of their own, which no schedule changes, so that a box stays where it is among the elements.
     const stable = [...ops].sort((a, b) => a.stage - b.stage || a.kind.localeCompare(b.kind) || a.microbatch - b.microbatch);
+    const last = ranks * plan.v - 1;
     const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
-      const letter = virtual > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
-      const label = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((text) => 6.6 * text.length + 3 < w);
-      const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)) };
-      return { key: `${op.kind}${op.microbatch}.${op.stage}`, op, attrs, label, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
+      const letter = plan.v > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
+      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => wide(long) + 3 < w);
+      const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
+      return { key: idOf(op), op, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
     drawBoxes(items);
     drawTexts(items.filter((item) => item.label));
-    cursor.setAttribute("d", `M0 0V${bottom}`);
-  }
-  replace(svg, pattern(), rails, idle, boxes, texts, marked, cursor);
-  replace(key, h("span", {}, swatch("sd-f"), "forward"), h("span", {}, swatch("sd-b", `url(#${hatch})`), "backward"), h("span", {}, swatch("sd-bubble"), "bubble"));
 
-  /** Marks what runs at a time, and where a rank waits. */
-  function mark(now, time, until) {
-    const x = time * at.scale;
-    cursor.style.transform = `translateX(${one(x)}px)`;
-    const running = new Set(now.map((one_) => one_.op && `${one_.op.kind}${one_.op.microbatch}.${one_.op.stage}`));
-    for (const rect of boxes.children) rect.classList.toggle("sd-on", running.has(rect.dataset.op));
-    for (const el of texts.children) el.firstChild.textContent = el.dataset.always || running.has(el.dataset.op) ? el.dataset.label : "";
+    const unit = (KEPT - 2) / most;
+    const steps = keeps(ops, 0).map(([time, n]) => `H${one(time * scale)}V${one(floor - (n / plan.v) * unit)}`).join("");
+    replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, `up to ${plain(plan.peaks[0] / plan.v)}`));
+
+    const share = percent(plan.share);
+    const largest = empty.reduce((best, next) => (!best || next.to - next.from > best.to - best.from + 1e-9 ? next : best), null);
+    const fits = largest && [`bubble ${share}`, share].find((text) => wide(text) + 4 < (largest.to - largest.from) * scale);
+    const right = largest && !fits && width - plan.whole * scale > wide(share) + 10;
+    const shared = (fits || right) && s("text", { x: one(right ? plan.whole * scale + 4 : ((largest.from + largest.to) / 2) * scale), y: y(largest.rank) + high / 2 + 4, "text-anchor": right ? "start" : "middle", class: "sd-part" }, fits || share);
+    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, `${label}: ${plain(Number(plan.whole.toPrecision(6)))}`), shared, beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor));
+  }
+
+  /** What is gained or lost against the schedule above, as a length. */
+  function bracket(before, after, scale, floor) {
+    const [from, to] = [Math.min(before, after) * scale, Math.max(before, after) * scale];
+    const text = gain(after - before);
+    const inside = wide(text) + 8 < to - from;
+    return s("g", { class: after < before - 1e-9 ? "sd-less" : after > before + 1e-9 ? "sd-more" : "sd-same" },
+      to - from > 1 && s("path", { d: `M${one(from)} ${TITLE - 4}v5m0 -2.5H${one(to)}m0 -2.5v5`, class: "sd-bracket" }),
+      to - from > 1 && s("path", { d: `M${one(before * scale)} ${TITLE}V${floor}`, class: "sd-end" }),
+      s("text", { x: one(inside ? (from + to) / 2 : to), y: 11, "text-anchor": inside ? "middle" : "end" }, text));
+  }
+
+  /** Marks what runs at a time, and where a rank waits, until another one. */
+  function mark(now, time, from, until) {
+    cursor.style.transform = `translateX(${one(time * at.scale)}px)`;
+    const running = new Set(now.map(({ op }) => op && idOf(op)));
+    for (const rect of boxes.children) rect.classList.toggle(on, running.has(rect.dataset.part));
+    for (const el of texts.children) el.firstChild.textContent = el.dataset.always || running.has(el.dataset.part) ? el.dataset.label : "";
     replace(
       marked,
-      now.map(({ op, following }, rank) => !op && following && s("rect", { x: one(x + 1), y: rank * (at.high + GAP) + 3, width: one(Math.max(2, (until - time) * at.scale - 2)), height: at.high - 2, rx: 2, class: "sd-idle" })),
+      now.map(({ op, following }, rank) => until !== undefined && !op && following && s("rect", { x: one(from * at.scale + 1), y: at.y(rank) + 1, width: one(Math.max(2, (until - from) * at.scale - 2)), height: at.high - 2, rx: 2, class: "sd-idle" })),
     );
-    if (x < scroll.scrollLeft + 20 || x > scroll.scrollLeft + at.room - 60) scroll.scrollLeft = x - at.room / 3;
   }
-  svg.addEventListener("click", (event) => pick((event.clientX - svg.getBoundingClientRect().left) / at.scale));
+  return { names, svg, draw, mark, live: (yes) => svg.classList.toggle("sd-live", yes) };
+}
+
+/** @param {{pick: (time: number) => void, drop: () => void}} options a place in time was pressed, or dragged over, and left. */
+export function lanes({ pick, drop }) {
+  const hatch = uid("sd-hatch");
+  const [first, second] = [group({ hatch, data: "op", on: "sd-on" }), group({ hatch, data: "other", on: "sd-along" })];
+  const both = [first, second];
+  const scroll = h("div", { class: "sd-scroll" }, first.svg);
+  const other = h("div", { class: "sd-other" }, second.svg);
+  const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
+  const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble"], [swatch("sd-kept"), "kept by rank 0"]].map((entry) => h("span", {}, entry)));
+  const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" }))));
+  const node = h("div", { class: "sd" }, pattern, h("div", { class: "sd-frame" }, first.names, scroll, second.names, other), key);
+  let at = { scale: 1, room: 0 };
+  let shown = { ops: [], ranks: 1, v: 1 };
+  const named = (op) => `${nameOf(op, shown.v)} on rank ${op.stage % shown.ranks}`;
+  const tell = (id) => {
+    const op = shown.ops.find((one_) => idOf(one_) === id);
+    const needs = needsOf(op.kind, op.stage, shown.ranks * shown.v - 1).map(([kind, stage]) => named({ ...op, kind, stage }));
+    return `${named(op)} waits for ${needs.join(" and ") || "nothing"}`;
+  };
+  // Not the drawings themselves: one that listens for the focus takes it.
+  relations(scroll, { walk: { label: "block", all: () => shown.ops.map(idOf), tell } });
+  relations(other);
+  scroll.addEventListener("scroll", () => (other.scrollLeft = scroll.scrollLeft));
+
+  /** Draws two plans, as `counted` makes them, of which the second may be refused. */
+  function draw({ plans, ranks, backward, room, whole }) {
+    const taken = plans.filter(({ refused }) => !refused);
+    const end = Math.max(...taken.map((plan) => plan.whole));
+    const left = room < 480 ? 22 : 44;
+    const fit = Math.max(120, room - left - PAD);
+    shown = { ...plans[0], ranks };
+    const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, ...taken.map(({ v }) => ((v > 1 ? 17 : 15) * v) / Math.min(1, backward)));
+    const size = { left, room, end, scale, width: Math.max(fit, Math.ceil(end * scale) + 6) };
+    const most = Math.max(...taken.map(({ peaks, v }) => peaks[0] / v));
+    at = { scale, room: fit };
+    both.forEach((drawn, i) => drawn.draw({ plan: plans[i], ranks, size, most, beside: i > 0 && plans[0] }));
+  }
+
+  /** Marks what runs at a time in both; in the first what waits from one moment to the next. */
+  function mark([above, below], time, from, until, live) {
+    both.forEach((drawn) => drawn.live(live));
+    first.mark(above, time, from, until);
+    second.mark(below, time);
+    const x = time * at.scale;
+    if (x < scroll.scrollLeft + 20 || x > scroll.scrollLeft + at.room - 60) scroll.scrollLeft = x < at.room / 3 ? 0 : x - at.room / 3;
+  }
+  for (const { svg } of both) {
+    const place = (x) => pick((x - PAD) / at.scale);
+    pressed(svg, place);
+    pressed(svg, place, ".tbviz-grip");
+    for (const name of ["pointerup", "pointercancel", "click"]) svg.addEventListener(name, drop);
+  }
   return { node, draw, mark };
 }

@@ -45,6 +45,17 @@ export function order(kind, p, m, v, rank) {
   return ops;
 }
 
+/** What an operation waits for, [letter, stage] of the same micro-batch; `last` is the last stage. */
+export function needsOf(letter, stage, last) {
+  if (letter === "F") return stage ? [["F", stage - 1]] : [];
+  return stage < last ? [["F", stage], ["B", stage + 1]] : [["F", stage]];
+}
+
+export const idOf = ({ kind, microbatch, stage }) => `${kind}${microbatch}.${stage}`;
+
+/** The setting that stands below a setting, to be compared. */
+export const rival = (setting) => (setting.kind === "1f1b" ? { ...setting, kind: "interleaved", virtual: Math.max(2, setting.virtual) } : { ...setting, kind: "1f1b" });
+
 /** The operations {rank, stage, microbatch, kind, start, end} by start and rank. */
 export function schedule({ kind, stages: p, microbatches: m, virtual, backward, hop }) {
   const v = virtualOf({ kind, virtual });
@@ -59,7 +70,7 @@ export function schedule({ kind, stages: p, microbatches: m, virtual, backward, 
     for (let rank = 0; rank < p; rank += 1) {
       for (; at[rank] < orders[rank].length; at[rank] += 1) {
         const [letter, stage, i] = orders[rank][at[rank]];
-        const needs = letter === "F" ? (stage ? [["F", stage - 1]] : []) : stage < last ? [["F", stage], ["B", stage + 1]] : [["F", stage]];
+        const needs = needsOf(letter, stage, last);
         if (needs.some(([kindOf, of]) => ends[kindOf][of][i] === undefined)) break;
         const start = needs.reduce((most, [kindOf, of]) => Math.max(most, ends[kindOf][of][i] + (of % p === rank ? 0 : hop * v)), free[rank]);
         const end = start + (letter === "F" ? 1 : backward);
@@ -89,6 +100,17 @@ export function held(ops, ranks) {
     most[rank] = Math.max(most[rank], now[rank]);
   }
   return most;
+}
+
+/** How many activations a rank holds, from when on: [time, number]. */
+export function keeps(ops, rank) {
+  let now = 0;
+  return ops
+    .filter((op) => op.rank === rank)
+    .map(({ kind, start, end }) => (kind === "F" ? [start, 1] : [end, -1]))
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1])
+    .map(([time, by]) => [time, (now += by)])
+    .filter(([time], i, all) => time !== all[i + 1]?.[0]);
 }
 
 /** How many times something is sent from one rank to another. */

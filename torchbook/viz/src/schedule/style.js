@@ -3,7 +3,8 @@
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.tbviz .sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem}
+.tbviz .sd{display:grid;grid-template-columns:minmax(0,1fr);gap:.35rem;position:relative}
+.sd-defs{position:absolute}
 .tbviz .sd-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .sd-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .sd-chips,.sd-kinds{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
@@ -22,8 +23,11 @@ export const CSS = `
 .tbviz .sd-share{color:var(--tb-bad)}
 .sd-player output{white-space:nowrap}
 .sd-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
-.sd-frame{display:grid;grid-template-columns:auto minmax(0,1fr)}
+.sd-frame{display:grid;grid-template-columns:auto minmax(0,1fr);row-gap:.5rem}
+.sd-many{flex:1 1 13rem}
+.sd-many .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) 1.6rem}
 .sd-scroll{overflow-x:auto;min-width:0}
+.sd-other{overflow:hidden;min-width:0}
 .tbviz .sd-svg{max-width:none;display:block;cursor:pointer;touch-action:pan-x pan-y}
 .sd-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
@@ -35,10 +39,24 @@ export const CSS = `
 .sd-hatch-line{stroke:var(--tb-warm);stroke-width:1;stroke-opacity:.5}
 .sd-svg .sd-on-hatch{paint-order:stroke;stroke:var(--tb-warm-soft);stroke-width:4px;stroke-linejoin:round}
 .sd-bubble{fill:var(--tb-bad-soft)}
-.sd-svg .sd-on{stroke:var(--tb-fg);stroke-width:2.4}
+.sd-svg :is(.sd-on,.sd-along){stroke:var(--tb-fg);stroke-width:2.4}
 .sd-idle{fill:none;stroke:var(--tb-bad);stroke-dasharray:3 2.5;stroke-width:1.4}
-.sd-now{stroke:var(--tb-fg);stroke-width:1.4;stroke-opacity:.6;pointer-events:none}
-.sd-back{fill:var(--tb-bg);fill-opacity:.85}
+.sd-now{--tb-grip:var(--tb-fg)}
+.sd-now>path{stroke:var(--tb-fg);stroke-width:1.6;pointer-events:none}
+.sd-now,.sd-now *{transition:none!important}
+.sd-svg .sd-name{font-weight:650}
+.sd-svg .sd-part{fill:var(--tb-bad);font-weight:650}
+.sd-kept{fill:var(--tb-good-soft);stroke:var(--tb-good)}
+.tbviz .sd-keeps{color:var(--tb-good)}
+.sd-bracket{fill:none;stroke:currentColor;stroke-width:1.6}
+.sd-end{stroke:currentColor;stroke-dasharray:2 4}
+.sd-less{color:var(--tb-good)}
+.sd-more{color:var(--tb-bad)}
+.sd-same{color:var(--tb-muted)}
+.sd-svg :is(.sd-less,.sd-more,.sd-same) text{fill:currentColor;font-weight:650}
+.sd-none{fill:none;stroke:var(--tb-bad);stroke-dasharray:5 4}
+.sd-svg .sd-no{fill:var(--tb-bad);paint-order:stroke;stroke:var(--tb-bg);stroke-width:6px}
+@media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}}
 .sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .sd-key>span{display:inline-flex;align-items:center}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}

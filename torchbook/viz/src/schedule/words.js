@@ -1,7 +1,7 @@
 /** The schedule in words, and the same as PyTorch. */
 
 import { plain, several, significant } from "../core/units.js";
-import { bubble, bubbleFormula, doing, held, KINDS, messages, moments, schedule, span, virtualOf } from "./model.js";
+import { bubble, bubbleFormula, doing, held, KINDS, messages, moments, refusal, rival, schedule, span, virtualOf } from "./model.js";
 
 
 export const percent = (part) => (part > 1e-9 ? `${significant(100 * part)} %` : "0 %");
@@ -27,6 +27,28 @@ export function counted(setting) {
   return { ops, v, whole: span(ops), work: m * (1 + setting.backward), share, rule, same: Math.abs(share - rule) < 1e-9, peaks: held(ops, p), sent: messages(ops, p), formula: v > 1 ? "(p−1)/(v·m+p−1)" : "(p−1)/(m+p−1)", fraction: `${p - 1}/${v * m + p - 1}` };
 }
 
+/** How much longer one takes than another. */
+export function gain(by) {
+  if (Math.abs(by) < 1e-9) return "equally long";
+  return `${plain(Number(Math.abs(by).toPrecision(6)))} ${by < 0 ? "shorter" : "longer"}`;
+}
+
+/** What stands above or below: name, and what is counted or why PyTorch refuses it. */
+export function planned(setting) {
+  const v = virtualOf(setting);
+  const label = setting.kind === "interleaved" ? `Interleaved, v = ${v}` : KINDS[setting.kind].label;
+  const refused = refusal(setting.kind, setting.stages, setting.microbatches);
+  const must = setting.kind === "1f1b" ? `at least ${setting.stages}` : `a multiple of ${Math.floor(setting.microbatches / setting.stages)}`;
+  return refused ? { label, refused, must } : { label, ...counted(setting) };
+}
+
+/** The schedule below in words. */
+function compare(setting, whole) {
+  const { label, refused, whole: other, peaks, share, v } = planned(rival(setting));
+  if (refused) return `Below, ${label}: PyTorch refuses it, ${refused}.`;
+  return `Below, ${label} takes ${plain(Number(other.toPrecision(6)))}, ${gain(other - whole)}; its bubble is ${percent(share)}, and rank 0 holds up to ${plain(peaks[0] / v)} micro-batch${peaks[0] === v ? "" : "es"}.`;
+}
+
 /** The same sentences as `describe` in torchbook/viz/schedule.py. */
 export function describe(setting, cursor) {
   const { stages: p, microbatches: m } = setting;
@@ -39,7 +61,7 @@ export function describe(setting, cursor) {
     `${plain(setting.backward)}${setting.hop ? `, sending ${plain(setting.hop)}` : ""}; the whole takes ${plain(whole)}, of which each rank works ${plain(work)}. ` +
     `The bubble is ${percent(share)} of the time, ${same ? "as" : "while"} ${formula} = ${fraction} says${same ? "" : ` ${percent(rule)}`}. Activations held at most, by rank: ` +
     `${several(peaks.map(String))}${v > 1 ? ` stages' parts, ${plain(peaks[0] / v)} whole micro-batches on rank 0` : " micro-batches"}. ` +
-    `${sent} messages between ranks. At time ${plain(all[at])}, moment ${at + 1} of ${all.length}: ${told}.`
+    `${sent} messages between ranks. ${compare(setting, whole)} At time ${plain(all[at])}, moment ${at + 1} of ${all.length}: ${told}.`
   );
 }
 
