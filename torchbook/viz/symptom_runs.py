@@ -250,7 +250,11 @@ def schedule_fast() -> Run:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.15)
         schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.8)
         count = iter(range(1, 1000))
-        step = lambda: next(count) % every or schedule.step()  # noqa: E731
+
+        def step() -> None:
+            if next(count) % every == 0:
+                schedule.step()
+
         return descend(model, batches(*DATA), optimizer=optimizer, after=step)
 
     return losses(training(1), training(16))

@@ -73,7 +73,7 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz-dots,.tbviz-sideways{fill:none;stroke:var(--tb-bg);stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round;pointer-events:none}
 .tbviz-sideways{stroke:var(--tb-accent);stroke-width:1.6}
 @container (max-width:560px){.tbviz-bar>.tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;max-width:100%;padding:4px;margin:-4px;scrollbar-width:none}.tbviz-bar .tbviz-button{flex:none}
-.tbviz-bar>.tbviz-toolbar>.tbviz-button{flex:0 1 auto;padding-inline:.5rem;line-height:1.15;text-wrap:balance}}
+.tbviz-bar>.tbviz-toolbar>.tbviz-button{flex:0 1 auto;padding-inline:.5rem;line-height:1.15;text-wrap:balance;min-height:44px}}
 .tbviz-before{mask-image:linear-gradient(to right,transparent,#000 2.2rem)}
 .tbviz-after{mask-image:linear-gradient(to left,transparent,#000 2.2rem)}
 .tbviz-before.tbviz-after{mask-image:linear-gradient(to right,transparent,#000 2.2rem calc(100% - 2.2rem),transparent)}
