@@ -35,7 +35,7 @@ export const CSS = `
 .tbviz .at-next-list{list-style:none;margin:.15rem 0 0;padding:0;display:grid;gap:.3rem}
 .tbviz .at-next-list li{margin:0;display:grid;grid-template-columns:1.6rem minmax(1rem,1fr) 2.2rem;gap:.35rem;align-items:center;font-size:max(12px,.92em);font-variant-numeric:tabular-nums}
 .at-guess{font-family:${MONO};text-align:center;white-space:pre;overflow:hidden;border:1px solid var(--tb-line);border-radius:3px}
-@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .7rem}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
+@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .5rem}.at-pair>.at-scroll{max-width:calc(100% - 100px)}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
 .tbviz .at-chain{list-style:none;margin:0;padding:.5rem 0 0;border-top:1px solid var(--tb-line);display:grid;grid-template-columns:minmax(0,1.5fr) 5rem minmax(0,1.25fr) minmax(0,1.25fr);gap:.4rem 1.5rem}
 .tbviz .at-chain li{margin:0;position:relative;display:grid;grid-template-rows:auto 3.3rem auto;align-content:start;gap:.15rem;min-width:0}
 .at-chain li+li::before{content:"→";position:absolute;left:-1.2rem;top:2.1rem;color:var(--tb-muted)}
@@ -53,7 +53,7 @@ export const CSS = `
 .at-bars i.on{background:var(--tb-accent);outline:1px solid var(--tb-accent)}
 .at-bars i.later{height:100%;background:repeating-linear-gradient(135deg,transparent 0 3px,var(--tb-line) 3px 4px)}
 .at-bars i.later.on{outline:2px solid var(--tb-accent)}
-@container (max-width:520px){.tbviz .at-chain{grid-template-columns:minmax(0,1.5fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
+@container (max-width:520px){.tbviz .at-chain{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
 .at-pick{flex:1 1 12rem}
 .at-pick label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .at-pick select{width:100%}
