@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pygments.token import Keyword
 from sphinx.highlighting import PygmentsBridge
 
 from torchbook_press import build
+from torchbook_press.site.listings import Cells
 from torchbook_press.success import Stamp
 
 from .conftest import Book, small_book
@@ -71,3 +73,9 @@ def test_listings_that_another_version_kept_are_not_taken(built: Book, highlight
     replace(stamp, work=work.state()).save(work.stamp)  # so that the build goes on from there
     assert "a number" in rewrite(built, "Prose.", "Other prose.")
     assert highlighted == ["first = 1  # a number\n", "second = first\n"]
+
+
+def test_a_cell_of_ranks_is_highlighted_as_the_python_that_it_is() -> None:
+    tokens = list(Cells().get_tokens("%%ranks 4 --name sums\nimport torch\n"))
+    assert (Keyword.Namespace, "import") in tokens
+    assert (Keyword, "ranks") in tokens

@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pygments
+from ipython_pygments_lexers import IPython3Lexer
 from pygments.formatters import HtmlFormatter
-from pygments.token import Name, Punctuation, Text, Whitespace, _TokenType
+from pygments.lexer import bygroups, inherit, using
+from pygments.lexers import Python3Lexer
+from pygments.token import Keyword, Name, Operator, Punctuation, Text, Whitespace, _TokenType
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
@@ -32,6 +35,17 @@ class Listing(HtmlFormatter):
 
     def _get_css_class(self, ttype: _TokenType) -> str:
         return "" if ttype in _PLAIN else str(super()._get_css_class(ttype))
+
+
+class Cells(IPython3Lexer):
+    """IPython's code, in which a cell of `%%ranks` is the Python that it is."""
+
+    tokens = {  # noqa: RUF012 - as Pygments has it
+        "root": [
+            (r"(?s)(%%)(ranks)([^\n]*\n)(.*)", bygroups(Operator, Keyword, Text, using(Python3Lexer))),
+            inherit,
+        ]
+    }
 
 
 class Bridge(PygmentsBridge):
@@ -91,5 +105,6 @@ def _end(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     PygmentsBridge.html_formatter = Listing
+    app.add_lexer("ipython3", Cells)
     app.connect("builder-inited", _begin)
     app.connect("build-finished", _end)
