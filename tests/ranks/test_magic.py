@@ -27,9 +27,10 @@ def test_quiet_and_into(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(names) == ["other"]
 
 
-def test_a_failure_that_is_expected_is_left_to_look_at() -> None:
+def test_a_failure_that_is_expected_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     magic("2 --fails", "raise ValueError('on purpose')", names)
+    assert capsys.readouterr().out == "[0] ValueError: on purpose\n[1] ValueError: on purpose\n"
     assert names["run"].returncode == 1
     assert "on purpose" in names["run"].stderr
 

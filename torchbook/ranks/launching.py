@@ -25,6 +25,8 @@ from torchbook.ranks.processes import MARK, STACK_AFTER, free_port, kill_marked
 
 _HERE = Path(__file__).resolve().parents[2]  # from where `torchbook` is imported
 _PATIENCE = float(os.environ.get("TORCHBOOK_PATIENCE", "1"))  # of a slow machine: limits are so many times as long
+_ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b")
+_SOURCE = re.compile(r"\[\S+\.(?:cc|cpp|h):\d+\] *| *\[[\w.:]+\]:\d+")
 _GRACE = 1.0  # seconds that ranks get to end by themselves, when one of them has failed
 
 Node = tuple[Sequence[str], str]  # what its command begins with, its address
@@ -71,6 +73,16 @@ class Run:
     def stderr(self) -> str:
         """What ranks and torchrun wrote to stderr."""
         return _texts(self.folder, "err")
+
+    @property
+    def errors(self) -> dict[int, str]:
+        """By rank, the last line of its error, without places in the library's source; other ranks are missing."""
+        found = {}
+        for rank, file in sorted(_of_ranks(self.folder, "err")):
+            lines = [line for line in file.read_text(errors="replace").splitlines() if _ERROR.match(line)]
+            if lines:
+                found[rank] = _SOURCE.sub("", lines[-1]).strip()
+        return found
 
     @property
     def stdout(self) -> str:

@@ -60,8 +60,9 @@ def ranks(line: str, cell: str, names: dict[str, Any]) -> None:
         agents=asked.agents,
         options=[] if asked.max_restarts is None else [f"--max-restarts={asked.max_restarts}"],
     )
-    if run.stdout and not asked.quiet:
-        print(run.stdout)
+    if not asked.quiet:
+        errors = [f"[{rank}] {error}" for rank, error in run.errors.items()]
+        print("\n".join(filter(None, [run.stdout, *errors])) or "(no rank has printed anything)")
 
 
 def register() -> None:

@@ -1,0 +1,39 @@
+"""Drawings of collectives show where each number came from."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchbook.drawing import exchanges
+
+BEFORE = [[10 * r + i for i in range(4)] for r in range(4)]
+SUMS = [60, 64, 68, 72]
+
+
+def test_the_numbers_of_a_rank_are_found_again_and_sums_are_told_apart() -> None:
+    turned = [list(column) for column in zip(*BEFORE, strict=True)]
+    drawing = exchanges.exchanged({"all_to_all": (BEFORE, turned), "all_reduce": (BEFORE, [SUMS] * 4)}, rank=1)
+    assert "all_to_all: rank 0 has 0 10 20 30, rank 1 has 1 11 21 31" in drawing.words
+    assert "all_reduce: rank 0 has 60 64 68 72" in drawing.words
+    svg = drawing.svg()
+    assert svg.count("var(--viz-1,") == 4 + 4 + 4 + 1  # before and after, before, the legend
+    assert svg.count("var(--viz-3,") == 16 + 1
+
+
+def test_a_rank_may_be_left_with_nothing() -> None:
+    drawing = exchanges.exchanged({"gather to 0": ([[1], [2]], [[1, 2], []])}, rank=1)
+    assert "rank 1 has nothing" in drawing.words
+    assert drawing.svg()
+
+
+def test_five_collectives_fit_a_phone() -> None:
+    one = [[number] for number in SUMS]
+    names = ("broadcast from 1", "all_reduce", "reduce_scatter", "all_gather", "all_to_all")
+    drawing = exchanges.exchanged(dict.fromkeys(names, (BEFORE, one)), rank=0)
+    assert drawing.svg()
+
+
+@pytest.mark.parametrize(("after", "rank"), [([[1]], 0), ([[1], [2]], 2)])
+def test_ranks_that_are_not_there_are_refused(after: list[list[int]], rank: int) -> None:
+    with pytest.raises(ValueError, match="ranks before"):
+        exchanges.exchanged({"broadcast": ([[1], [2]], after)}, rank=rank)
