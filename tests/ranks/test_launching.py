@@ -173,3 +173,15 @@ def test_a_free_port_can_be_bound() -> None:
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", ranks.free_port()))
+
+
+def test_what_is_printed_stands_by_the_number_in_the_whole_world() -> None:
+    script = "import os\nprint(os.environ['RANK'])"
+    assert ranks.launch("numbered", script, 4, agents=2).stdout == "[0] 0\n[1] 1\n[2] 2\n[3] 3"
+
+
+@BOTH
+def test_torch_reads_its_level_of_checks_from_the_variables_given(torchrun: bool) -> None:
+    script = "import torch.distributed as dist\nprint(dist.get_debug_level().name)"
+    run = ranks.launch("level", script, 1, torchrun=torchrun, env={"TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
+    assert run.stdout == "[0] DETAIL"

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import runpy
 import sys
 import traceback
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 import torch._dynamo
 import torch.distributed.fsdp
+
+from torchbook.ranks._member import output_to_files, run
 
 
 def be(script: str, home: str, environment: Mapping[str, str]) -> None:
@@ -26,16 +26,11 @@ def be(script: str, home: str, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     torch.set_num_threads(int(environment.get("OMP_NUM_THREADS", "1")))
-    rank = environment["RANK"]
-    for stream, name in ((sys.stdout, f"{rank}.out"), (sys.stderr, f"{rank}.err")):
-        stream.flush()
-        with open(Path(home, name), "wb") as file:
-            os.dup2(file.fileno(), stream.fileno())
-    sys.argv = [script]
-    sys.path.insert(0, home)
+    torch.distributed.set_debug_level_from_env()  # torch has read it when it was imported
+    output_to_files(home)
     code = 1
     try:
-        runpy.run_path(script, run_name="__main__")
+        run(script)
         code = 0
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)

@@ -181,8 +181,7 @@ def _environment(limit: float) -> dict[str, str]:
 
 def _commands(start: Sequence[str], script: Path, ranks: int, nodes: Sequence[Node]) -> list[list[str]]:
     """One torchrun for each node."""
-    logs = ["--log-dir", str(script.parent / "logs"), "--redirects", "3"]
-    end = [*logs, f"--nproc-per-node={ranks // len(nodes)}", str(script)]
+    end = [f"--nproc-per-node={ranks // len(nodes)}", "-m", "torchbook.ranks._member", str(script)]
     if len(nodes) == 1:
         return [[*nodes[0][0], *start, "--standalone", *end]]
     meet = [f"--nnodes={len(nodes)}", "--rdzv-backend=c10d", f"--rdzv-endpoint={nodes[0][1]}:{free_port()}"]
@@ -286,8 +285,6 @@ def _of_ranks(home: Path, kind: str) -> Iterator[tuple[int, Path]]:
     """Rank and file of what the ranks wrote to stdout ("out") or stderr ("err")."""
     for file in home.glob(f"[0-9]*.{kind}"):
         yield int(file.stem), file
-    for file in home.glob(f"logs/*/attempt_*/*/std{kind}.log"):  # by torchrun, one folder for each local rank
-        yield int(file.parent.name), file
 
 
 def _texts(home: Path, kind: str) -> str:
