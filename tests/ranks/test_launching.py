@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +186,13 @@ def test_torch_reads_its_level_of_checks_from_the_variables_given(torchrun: bool
     script = "import torch.distributed as dist\nprint(dist.get_debug_level().name)"
     run = ranks.launch("level", script, 1, torchrun=torchrun, env={"TORCH_DISTRIBUTED_DEBUG": "DETAIL"})
     assert run.stdout == "[0] DETAIL"
+
+
+@BOTH
+def test_a_script_imports_what_lies_beside_the_notebook(
+    torchrun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "beside.py").write_text("ANSWER = 42\n")
+    monkeypatch.chdir(tmp_path)
+    run = ranks.launch("imports", "from beside import ANSWER\nprint(ANSWER)", 1, torchrun=torchrun)
+    assert run.stdout == "[0] 42"

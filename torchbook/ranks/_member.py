@@ -21,7 +21,7 @@ def output_to_files(folder: str) -> None:
 def run(script: str) -> None:
     """Run a script as a program of its own would be."""
     sys.argv = [script]
-    sys.path.insert(0, os.path.dirname(script))
+    sys.path[:0] = [os.path.dirname(script), *os.environ["PYTHONPATH"].split(os.pathsep)]
     runpy.run_path(script, run_name="__main__")
 
 

@@ -81,7 +81,7 @@ class Run:
         for rank, file in sorted(_of_ranks(self.folder, "err")):
             lines = [line for line in file.read_text(errors="replace").splitlines() if _ERROR.match(line)]
             if lines:
-                found[rank] = _SOURCE.sub("", lines[-1]).strip()
+                found[rank] = _SOURCE.sub("", lines[-1]).partition(" This is typically caused by")[0].strip()
         return found
 
     @property
@@ -166,8 +166,8 @@ def launch(
 
 
 def _environment(limit: float) -> dict[str, str]:
-    """The environment of ranks: one thread each, this package to import, a stack before the limit."""
-    path = os.pathsep.join([str(_HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    """The environment of ranks: one thread each, this package and modules of this folder to import, a stack in time."""
+    path = os.pathsep.join([str(_HERE), os.getcwd(), *filter(None, [os.environ.get("PYTHONPATH")])])
     return os.environ | {
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": path,
