@@ -196,3 +196,18 @@ def test_a_script_imports_what_lies_beside_the_notebook(
     monkeypatch.chdir(tmp_path)
     run = ranks.launch("imports", "from beside import ANSWER\nprint(ANSWER)", 1, torchrun=torchrun)
     assert run.stdout == "[0] 42"
+
+
+def test_rank_0_may_end_while_the_others_still_make_groups() -> None:
+    script = """
+import time
+import torch.distributed as dist
+from torchbook.ranks.inside import rank
+dist.init_process_group("gloo")
+dist.barrier()
+if rank:
+    time.sleep(1)
+    dist.new_group([1, 2], use_local_synchronization=True)
+print("done")
+"""
+    assert ranks.launch("early", script, 3).stdout.count("done") == 3

@@ -229,10 +229,14 @@ def _server() -> multiprocessing.context.ForkServerContext:
 
 
 def _forked(script: Path, ranks: int, environment: dict[str, str], limit: float) -> tuple[int | None, int]:
+    from torch.distributed import TCPStore
+
     from torchbook.ranks._forked import be
 
+    # As with torchrun, the store at which ranks meet is none of theirs: rank 0 may end before the others.
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     common = {"WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks, "GROUP_RANK": 0, "MASTER_ADDR": "127.0.0.1"}
-    common |= {"MASTER_PORT": free_port(), "TORCHELASTIC_RESTART_COUNT": 0}
+    common |= {"MASTER_PORT": store.port, "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_USE_AGENT_STORE": True}
     members = []
     end, killed = time.monotonic() + limit, 0
     with _unseen_main():
