@@ -234,7 +234,8 @@ def _forked(script: Path, ranks: int, environment: dict[str, str], limit: float)
     from torchbook.ranks._forked import be
 
     # As with torchrun, the store at which ranks meet is none of theirs: rank 0 may end before the others.
-    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    with _silent():  # of a machine that does not know its own name
+        store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     common = {"WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks, "GROUP_RANK": 0, "MASTER_ADDR": "127.0.0.1"}
     common |= {"MASTER_PORT": store.port, "TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_USE_AGENT_STORE": True}
     members = []
@@ -257,6 +258,20 @@ def _forked(script: Path, ranks: int, environment: dict[str, str], limit: float)
             killed += _end(member)
     first = next((code for code in codes if code), 0)
     return (first if first or len(codes) == ranks else None), killed
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Nothing that a library writes to stderr is seen meanwhile."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _end(member: multiprocessing.context.ForkServerProcess) -> bool:
