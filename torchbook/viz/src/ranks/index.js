@@ -8,6 +8,12 @@ import { describe, doing, ending, named } from "./words.js";
 const WAYS = { remove: "Remove", repeat: "Repeat", swap: "Swap with next" };
 const LAST = 99; // a step that no program reaches: the end
 
+/** Is a sum half made in this tensor, by a call that failed? What it holds then is not said. */
+function partial(one, slots, name) {
+  const call = one.inside && one.end ? slots.find((_, i) => i === one.slot) : undefined;
+  return call?.letter === name && name !== "w";
+}
+
 function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "ranks", reset: { step: LAST }, changing: () => steps.stop() });
   ui.css(CSS);
@@ -100,8 +106,8 @@ function render({ model, el }) {
       });
       columns[r].does.textContent = doing(one);
       columns[r].does.className = `rk-does ${bad ? "rk-red" : one.inside ? "rk-blue" : one.end ? "rk-green" : ""}`;
-      const wrong = found.outcome === "wrong" || frame.ranks.some((other) => other.seq > 3 && other.held.w !== one.held.w);
-      replace(columns[r].held, Object.entries(one.held).map(([name, x]) => h("span", { class: wrong && at() === last() && name !== "w" ? "rk-red" : null }, `${name} ${x}`)));
+      const wrong = found.outcome === "wrong";
+      replace(columns[r].held, Object.entries(one.held).map(([name, x]) => h("span", { class: wrong && at() === last() && name !== "w" ? "rk-red" : null }, `${name} ${partial(one, all[r], name) ? "?" : x}`)));
     });
     if (frame.kind === "move" && at() === before + 1) fly(frame.moves);
     before = at();

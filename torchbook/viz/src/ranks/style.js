@@ -19,5 +19,5 @@ export const CSS = `
 .tbviz .rk-table tr{background:none}
 .tbviz .rk-table :is(td,th){border:0;border-bottom:1px solid var(--tb-line);padding:.2rem .5rem .2rem 0;text-align:left;background:none;color:inherit;font-weight:400}
 .rk-wide{overflow-x:auto;min-width:0}
-@container (max-width:560px){.rk{gap:4px}.rk-rank{padding:3px}.rk-call b{display:block}.tbviz .rk-head{min-height:2.9em}}
+@container (max-width:560px){.rk{gap:4px}.rk-rank{padding:3px}.rk-call b{display:block}.tbviz .rk-call{height:48px}.rk-rank>.tbviz-toolbar{min-height:308px}}
 `;

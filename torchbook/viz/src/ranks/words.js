@@ -16,10 +16,10 @@ export function ending({ frames, outcome }) {
   const stuck = last.ranks.flatMap((one, r) => (one.inside && one.end === "timeout" ? [r] : []));
   return {
     finished: "All ranks finish.",
-    wrong: "All ranks finish, with wrong numbers: different tensors were added.",
+    wrong: "All finish, but different tensors were added.",
     hangs: `${first(ranksOf(stuck))} wait${stuck.length === 1 ? "s" : ""} until the timeout, 30 minutes.`,
-    aborted: `The process of ${ranksOf(having(last, "aborted"))} is aborted; whoever waits gets an error.`,
-    raised: `${first(ranksOf(having(last, "raised")))} raises and exits; whoever waits gets an error.`,
+    aborted: `${first(ranksOf(having(last, "aborted")))} aborts; the others get an error.`,
+    raised: `${first(ranksOf(having(last, "raised")))} exits; who waits gets an error.`,
   }[outcome];
 }
 
