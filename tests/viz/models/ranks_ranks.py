@@ -51,7 +51,7 @@ def rank_main(rank: int, program: str, folder: Path) -> None:
     told: dict[str, Any] = {"done": 0, "end": "running"}
 
     def tell() -> None:
-        flight = json.loads(torch._C._distributed_c10d._dump_fr_trace_json())  # type: ignore[attr-defined]
+        flight = json.loads(torch._C._distributed_c10d._dump_fr_trace_json())
         told["held"] = {name: one.unique().tolist() for name, one in held.items()}
         told["flight"] = [
             [e["collective_seq_id"], e["profiling_name"], e["input_sizes"], e["state"]]

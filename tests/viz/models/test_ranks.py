@@ -45,7 +45,7 @@ def launched(programs: list[str], folder: Path) -> list[list[dict[str, Any]]]:
         command, input=json.dumps(programs), env=environment, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(done.stdout)
 
 
 def told(program: str, page: dict[str, Any], real: list[dict[str, Any]]) -> list[str]:

@@ -128,7 +128,7 @@ function render({ model, el }) {
       toolbar("Presets", chips),
       h("p", { class: "tbviz-title" }, "What the flight recorder of each rank holds last"),
       flight,
-      h("p", { class: "rk-small" }, "With gloo an entry stays “scheduled” after its call returned; with NCCL it becomes “started” and “completed”. Held to gloo on CPU. Not measured here, from PyTorch's documentation of torch.distributed: with NCCL the timeout is 10 minutes by default, after which a watchdog ends the process, and calls of different sizes may hang or corrupt data."),
+      h("p", { class: "rk-small" }, "With gloo an entry stays “scheduled” after its call returned; with NCCL it becomes “started” and “completed”. Held to gloo on CPU. Not measured here, from PyTorch's documentation of torch.distributed: with NCCL the timeout is 10 minutes by default, after which a watchdog ends the process, and mismatched calls show as hangs, crashes or inconsistent behaviour across ranks."),
       link,
     ],
   });
