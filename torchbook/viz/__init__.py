@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torchbook.viz.pipeline import PipelineTimeline
     from torchbook.viz.playground import AutogradPlayground
     from torchbook.viz.racer import OptimizerRacer
+    from torchbook.viz.ranks import RankStepper
     from torchbook.viz.record import record_dispatch
     from torchbook.viz.ring import RingAllReduce
     from torchbook.viz.roofline import Roofline
