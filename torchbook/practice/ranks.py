@@ -37,9 +37,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from torchbook.ranks.processes import MARK, kill_marked
+
 Said = dict[str, dict[str, Any]]  # of one rank, by case: {"value": …}, {"error": …} or {"unsolved": True}
 
-_TOKEN = "TORCHBOOK_STARTED_BY"
 _PROGRAM = Path(__file__).with_name("_rank.py")
 
 
@@ -131,15 +132,14 @@ def started(
     streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
         for command, environment in zip(commands, environments, strict=True):
-            marked = {**environment, _TOKEN: token}
+            marked = {**environment, MARK: token}
             processes.append(subprocess.Popen(command, env=marked, cwd=folder, start_new_session=True, **streams))
         yield processes
     finally:
         for process in processes:
             _kill(process)
-        for pid in _marked(token):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ModuleNotFoundError):  # of psutil, where there is no /proc
+            kill_marked(token, patience=1)  # torchrun's workers leave the group
         for process in processes:
             process.wait()
 
@@ -162,11 +162,3 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     elif process.poll() is None:
         process.kill()
-
-
-def _marked(token: str) -> Iterator[int]:
-    """Processes, where there is /proc, whose environment holds the token: torchrun's workers leave the group."""
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if f"{_TOKEN}={token}".encode() in path.read_bytes():
-                yield int(path.parent.name)
