@@ -105,7 +105,7 @@ color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);borde
 .tbviz .rx-about{font-size:max(12px,.88em);color:var(--tb-muted)}
 .rx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.6rem;align-items:start}
 .rx-curve{display:flex;flex-direction:column;gap:.2rem;min-width:0}
-@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.75fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
+@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,2.1fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
 @container (max-width:779px){.rx-legend{min-height:3.1em}}
 @container (max-width:559px){.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-legend{min-height:4.5em}.rx-lead{grid-column:1/-1}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
 @container (max-width:345px){.rx-legend{font-size:12px}.rx-legend .rx-sample{width:24px}}

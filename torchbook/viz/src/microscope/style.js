@@ -58,7 +58,7 @@ export const CSS = `
 .mi-lines{align-self:stretch;justify-content:space-between}
 .tbviz .mi-line{flex:1 1 auto}
 .tbviz .mi-head{min-height:2.9em}
-.tbviz .mi-grid td.mi-cell{height:64px}
+.tbviz .mi-grid td.mi-cell{height:70px}
 .mi-flow .mi-cell{height:68px}
 }
 @media (prefers-reduced-motion:no-preference){.mi-cell.new{animation:mi-glow .7s ease-out}@keyframes mi-glow{from{box-shadow:0 0 0 5px var(--tb-warm)}to{box-shadow:0 0 0 0 transparent}}}
