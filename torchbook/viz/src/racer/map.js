@@ -96,7 +96,7 @@ export function landscape({ move }) {
       up.map((y) => s("text", { class: "rx-tick", x: 5, y: place([0, y])[1] + 4 }, show(y))),
       s("text", { class: "rx-tick", x: (x0 + x1) / 2, y: height - 5, "text-anchor": "middle" }, x1 - x0 > 100 ? "parameter x" : "x"),
       s("text", { class: "rx-tick", x: 5, y: (y0 + y1) / 2 + 4 }, "parameter y"),
-      s("text", { class: "rx-tick", x: width - 5, y: 15, "text-anchor": "end" }, "darker: higher loss"),
+      s("text", { class: "rx-tick", x: width - 5, y: 15, "text-anchor": "end" }, "stronger blue: higher loss"),
       now.surface === "minibatch" && POINTS.map((point) => s("circle", { class: "rx-point", cx: place(point)[0], cy: place(point)[1], r: 3 })),
       surface().minima.map((at) => s("path", { class: "rx-minimum", d: "M-5 -5l10 10M-5 5l10 -10", transform: `translate(${place(at).join(" ")})` })),
     );
