@@ -20,7 +20,7 @@ from ..pressing import copied, press, tab_into, words
 def test_sliders_change_the_model(show: Show) -> None:
     page = show(PipelineTimeline())
     page.get_by_label("workers", exact=True).fill("1")
-    expect(page.locator(".pl-head")).to_have_text("Model: 40.0 ms a batch, set by loading")
+    expect(page.locator(".pl-head")).to_have_text("Simulated: 40.0 ms a batch, set by loading")
     expect(words(page)).to_have_text(PipelineTimeline(workers=1).words)
     page.get_by_label("workers", exact=True).focus()
     page.keyboard.press("ArrowLeft")
@@ -51,13 +51,13 @@ def test_run_and_model_are_switched(show: Show) -> None:
     widget = timeline_of_a_run()
     page = show(widget)
     expect(words(page)).to_have_text(widget.words)
-    expect(page.locator(".pl-head")).to_have_text("15.0 ms a batch, set by loading")
+    expect(page.locator(".pl-head")).to_have_text("Recorded: 15.0 ms a batch, set by loading")
     press(page, "simulated model")
     expect(words(page)).to_have_text(timeline_of_a_run(source="model").words)
     press(page, "recorded run")
     expect(words(page)).to_have_text(widget.words)
     page.get_by_label("workers", exact=True).fill("4")
-    expect(page.locator(".pl-head")).to_contain_text("Model: ")
+    expect(page.locator(".pl-head")).to_contain_text("Simulated: ")
     expect(page.get_by_role("button", name="simulated model", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
