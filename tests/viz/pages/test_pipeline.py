@@ -249,3 +249,17 @@ def test_batches_are_numbered_at_regular_intervals(show: Show, width: int, prese
         first = [n for n in batches if n < 2 * max(2, len(lanes))]
         regular = [[n for n in first if n % every == 0] for every in (1, 5, 10, 20, 50)]
         assert told in [*regular, [0], []], (batches, told)
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_who_waits_and_for_what_is_written_in_the_lanes(show: Show, width: int) -> None:
+    page = show(PipelineTimeline(preset="overlap"), width=width)
+    expect(page.locator(".pl-lane")).to_have_text([*(f"worker {k}" for k in range(4)), "main process", "copy", "step"])
+    said = page.locator(".pl-said")
+    expect(said).to_have_text(["waits for batch 0" if width == 800 else "waits for 0"] * 2)
+    bars = [page.locator(f".pl-wait[data-batch='0'] >> nth={k}").bounding_box() for k in (0, 1)]
+    for text, bar in zip([one.bounding_box() for one in said.all()], bars, strict=True):
+        assert text
+        assert bar
+        assert bar["x"] <= text["x"]
+        assert text["x"] + text["width"] <= bar["x"] + bar["width"]

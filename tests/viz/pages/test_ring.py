@@ -179,7 +179,8 @@ TOUCHING = """() => {
   const onDisc = ({ left, right, top, bottom }) => round.some(([x, y, r]) =>
     Math.hypot(x - Math.min(Math.max(x, left), right), y - Math.min(Math.max(y, top), bottom)) < r + 3);
   const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
-  return texts.filter(([one, box]) => onDisc(box) || texts.some(([other, theirs]) => other !== one && !apart(box, theirs)))
+  return texts
+    .filter(([one, box]) => onDisc(box) || texts.some(([other, theirs]) => other !== one && !apart(box, theirs)))
     .map(([one]) => one.textContent);
 }"""
 

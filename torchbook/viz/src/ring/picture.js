@@ -99,7 +99,7 @@ export function ring({ seek }) {
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
     const all = perLink(steps.flatMap((each) => each.messages), ranks);
     const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
-    place.lead.textContent = Math.min(...all) === Math.max(...all) ? "each rank sent" : "a rank sent up to";
+    place.lead.textContent = Math.min(...all) === Math.max(...all) ? "each rank sent" : "sent at most";
     place.big.textContent = `${part} %`;
     place.of.textContent = part === whole ? "of its data" : "of its data;";
     place.goal.textContent = part === whole ? "" : `${whole} % at the end`;
