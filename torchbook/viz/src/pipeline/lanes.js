@@ -98,7 +98,7 @@ export function lanes({ pick }) {
       const w = Math.max(1.2, x(to) - x(from));
       spans.push({ i, left: x(from), right: x(from) + w, top: y(k), bottom: y(k) + high });
       items.push({ key: `${cls}${name}${i}`, batch: i, cls, on: i === selected, attrs: { x: x(from), y: y(k), width: one(w), height: one(high), rx: Math.min(2, w / 3) } });
-      const said = [`waits for batch ${i}`, `waits for ${i}`].find((text) => 6.6 * text.length + 12 < w);
+      const said = [`waits for batch ${i}`, `waits for ${i}`, "waits"].find((text) => 6.6 * text.length + 12 < w);
       if (cls === "pl-wait" && said && high >= 14 && !waits.has(k)) waits.set(k, { key: `${k} ${said}`, label: said, cls: "pl-said", x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
       if (label && high >= 11) (told[k] ??= []).push({ key: `${cls}${i}`, label, i, own: i === selected, w, x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
     };
