@@ -325,7 +325,7 @@ class _Picture:
         width, height = self.CELL
         x = 0
         for name, tensor in [*seen.operands.items(), ("result", seen.result)]:
-            label = f"{name} {tuple(tensor.shape)}"
+            label = f"{name} shape {tuple(tensor.shape)}"
             self._text(x, top + 4, label)
             for at in product(*map(range, seen.shape)):
                 index = _used(tensor.shape, at)

@@ -283,8 +283,8 @@ def _picture(before: State, now: State, words: str) -> str:
         if name:
             parts.append(f'<text x="{x - 8}" y="{y + high / 2 + 1:g}" text-anchor="end">{name}</text>')
 
-    for i, name in enumerate("wb"):
-        parts.append(f'<text x="{left + i * wide + wide / 2 - 3:g}" y="15" text-anchor="middle">{name}</text>')
+    for i, (name, unit) in enumerate(setup()["units"].items()):
+        parts.append(f'<text x="{left + i * wide + wide / 2 - 3:g}" y="15" text-anchor="middle">{name}, {unit}</text>')
         for row, (kind, label) in enumerate((("params", "value"), ("grad", ".grad"), ("buffer", "momentum"))):
             was, is_ = (
                 None if pair is None else shown(pair[i]) for pair in (getattr(before, kind), getattr(now, kind))

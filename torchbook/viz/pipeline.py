@@ -622,7 +622,7 @@ def _picture(rows: Sequence[Batch], words: str, skip: bool) -> str:
     zero = max(0.0, rows[0].got - 0.02 * (rows[-1].step_end - rows[0].got)) if skip else 0.0
     scale = wide / (rows[-1].step_end - zero)
     lanes = sorted({batch.worker for batch in rows})
-    names = ["main loads" if lane == MAIN else f"worker {lane}" for lane in lanes] + ["copy", "step"]
+    names = ["main process" if lane == MAIN else f"worker {lane}" for lane in lanes] + ["copy", "step"]
     parts = []
 
     def bar(lane: int, start: float, end: float, opacity: str, label: str) -> None:

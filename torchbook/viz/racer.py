@@ -520,9 +520,16 @@ class _Picture:
             f'style="max-width:min(100%,{self.WIDTH}px);height:auto" font-family="system-ui,sans-serif" font-size="13" '
             f'fill="none" stroke="currentColor" aria-label="{escape(words)}">'
             f'<svg width="{self.WIDTH}" height="{self.HEIGHT}" overflow="hidden">'
-            f'<g stroke-opacity="0.3">{lines}</g>{minima}'
+            f'<g stroke-opacity="0.3">{lines}</g>{minima}{self._axes()}'
             f'<circle r="8" transform="translate({self._at(self.start)})" stroke-width="2"/>'
             f'<g stroke-width="2" stroke-linejoin="round">{ways}</g></svg>{key}</svg>'
+        )
+
+    def _axes(self) -> str:
+        names = ("parameter x", self.WIDTH - 6, self.HEIGHT - 8, "end"), ("parameter y", 6, 16, "start")
+        return "".join(
+            f'<text x="{x}" y="{y}" text-anchor="{anchor}" stroke="none" fill="currentColor">{name}</text>'
+            for name, x, y, anchor in names
         )
 
     def _at(self, at: Sequence[float]) -> str:

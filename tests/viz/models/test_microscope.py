@@ -276,7 +276,8 @@ def test_picture_is_drawn(preset: str) -> None:
     drawing = ElementTree.fromstring(widget.picture)
     assert drawing.get("aria-label") == widget.words
     texts = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"w", "b", "value", ".grad", "momentum", "loss", of.shown(widget.states[-1].params[0])} <= {*texts}
+    names = {"w, € per km", "b, € at 0 km", "value", ".grad", "momentum", "loss"}
+    assert names | {of.shown(widget.states[-1].params[0])} <= {*texts}
 
 
 # The figure among all figures

@@ -20,7 +20,7 @@ from ..pressing import copied, press, tab_into, words
 def test_sliders_change_the_model(show: Show) -> None:
     page = show(PipelineTimeline())
     page.get_by_label("workers", exact=True).fill("1")
-    expect(page.locator(".pl-head")).to_have_text("Model: 40.0 ms a batch, set by loading")
+    expect(page.locator(".pl-head")).to_have_text("Simulated: 40.0 ms a batch, set by loading")
     expect(words(page)).to_have_text(PipelineTimeline(workers=1).words)
     page.get_by_label("workers", exact=True).focus()
     page.keyboard.press("ArrowLeft")
@@ -51,13 +51,13 @@ def test_run_and_model_are_switched(show: Show) -> None:
     widget = timeline_of_a_run()
     page = show(widget)
     expect(words(page)).to_have_text(widget.words)
-    expect(page.locator(".pl-head")).to_have_text("15.0 ms a batch, set by loading")
+    expect(page.locator(".pl-head")).to_have_text("Recorded: 15.0 ms a batch, set by loading")
     press(page, "simulated model")
     expect(words(page)).to_have_text(timeline_of_a_run(source="model").words)
     press(page, "recorded run")
     expect(words(page)).to_have_text(widget.words)
     page.get_by_label("workers", exact=True).fill("4")
-    expect(page.locator(".pl-head")).to_contain_text("Model: ")
+    expect(page.locator(".pl-head")).to_contain_text("Simulated: ")
     expect(page.get_by_role("button", name="simulated model", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
@@ -249,3 +249,17 @@ def test_batches_are_numbered_at_regular_intervals(show: Show, width: int, prese
         first = [n for n in batches if n < 2 * max(2, len(lanes))]
         regular = [[n for n in first if n % every == 0] for every in (1, 5, 10, 20, 50)]
         assert told in [*regular, [0], []], (batches, told)
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_who_waits_and_for_what_is_written_in_the_lanes(show: Show, width: int) -> None:
+    page = show(PipelineTimeline(preset="overlap"), width=width)
+    expect(page.locator(".pl-lane")).to_have_text([*(f"worker {k}" for k in range(4)), "main process", "copy", "step"])
+    said = page.locator(".pl-said")
+    expect(said).to_have_text(["waits for batch 0" if width == 800 else "waits for 0"] * 2)
+    bars = [page.locator(f".pl-wait[data-batch='0'] >> nth={k}").bounding_box() for k in (0, 1)]
+    for text, bar in zip([one.bounding_box() for one in said.all()], bars, strict=True):
+        assert text
+        assert bar
+        assert bar["x"] <= text["x"]
+        assert text["x"] + text["width"] <= bar["x"] + bar["width"]

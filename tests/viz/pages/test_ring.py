@@ -55,7 +55,7 @@ def test_playing_walks_to_the_end(show: Show, motion: bool) -> None:
     expect(words(page)).to_have_text(RingAllReduce(ranks=2, step=2).words)
 
 
-def test_slices_fill_as_sums_come_in(show: Show) -> None:
+def test_chunks_fill_as_sums_come_in(show: Show) -> None:
     widget = RingAllReduce(ranks=3, elements=6, step=2)
     page = show(widget)
     slices = page.locator(".ri-slice")
@@ -64,14 +64,14 @@ def test_slices_fill_as_sums_come_in(show: Show) -> None:
     scales = slices.evaluate_all("(all) => all.map((one) => Number(/scale\\((.*)\\)/.exec(one.style.transform)[1]))")
     assert scales == [pytest.approx((count / 3) ** 0.5, abs=1e-3) for count in held]
     expect(page.locator(".ri-slice.all")).to_have_count(held.count(3))
-    expect(page.locator(".ri-big")).to_have_text("67 of 133 %")
+    expect(page.locator(".ri-big")).to_have_text("67 %")
     page.get_by_label("step", exact=True).press("End")
     expect(page.locator(".ri-slice.all")).to_have_count(9)
     expect(page.locator(".ri-parcel")).to_have_count(0)
 
 
 @pytest.mark.parametrize("touch", [False, True])
-def test_a_slice_is_dragged_to_the_next_rank(show: Show, touch: bool) -> None:
+def test_a_chunk_is_dragged_to_the_next_rank(show: Show, touch: bool) -> None:
     page = show(RingAllReduce(), width=390 if touch else 800, has_touch=touch)
     hand = page.locator(".ri-parcel .tbviz-reach")
     boxes = [box for box in (one.bounding_box() for one in hand.all()) if box]
@@ -95,7 +95,7 @@ def test_a_slice_is_dragged_to_the_next_rank(show: Show, touch: bool) -> None:
     expect(words(page)).to_have_text(RingAllReduce(step=2).words)
 
 
-def test_a_slice_that_is_pressed_goes_on(show: Show) -> None:
+def test_a_chunk_that_is_pressed_goes_on(show: Show) -> None:
     page = show(RingAllReduce())
     page.locator(".ri-parcel").first.click()
     expect(words(page)).to_have_text(RingAllReduce(step=1).words)
@@ -159,11 +159,34 @@ def test_copied_code_is_a_ring(show: Show) -> None:
     compile(code, "copied", "exec")
 
 
-def test_goal_and_slices_are_explained(show: Show) -> None:
+def test_goal_and_chunks_are_explained(show: Show) -> None:
     page = show(RingAllReduce(step=2))
-    expect(page.locator(".ri-goal")).to_contain_text("A slice, 1/4 of the sum")
-    expect(page.locator(".ri-big")).to_have_text("50 of 150 %")
+    expect(page.locator(".ri-goal")).to_contain_text("A chunk, 1/4 of the data")
+    expect(page.locator(".ri-big")).to_have_text("50 %")
+    expect(page.locator(".ri-mid")).to_have_text(["rank 0", "each rank sent", "of its data;", "150 % at the end"])
+    expect(page.locator(".tbviz")).not_to_contain_text("slice")
     press(page, "Next phase")
     press(page, "Next phase")
     expect(page.locator(".ri-big")).to_have_text("150 %")
-    expect(page.locator(".ri-mid")).to_have_text("of its data sent")
+    expect(page.locator(".ri-mid")).to_have_text(["rank 0", "each rank sent", "of its data", ""])
+
+
+# Of the words in the ring those that lie on a disc, a chunk on its way or other words.
+TOUCHING = """() => {
+  const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => [one, one.getBoundingClientRect()]);
+  const texts = boxes(".ri-svg :is(.ri-mid, .ri-big)").filter(([one]) => one.textContent);
+  const round = boxes(".ri-node").map(([, box]) => [box.left + box.width / 2, box.top + box.height / 2, box.width / 2]);
+  const onDisc = ({ left, right, top, bottom }) => round.some(([x, y, r]) =>
+    Math.hypot(x - Math.min(Math.max(x, left), right), y - Math.min(Math.max(y, top), bottom)) < r + 3);
+  const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
+  return texts
+    .filter(([one, box]) => onDisc(box) || texts.some(([other, theirs]) => other !== one && !apart(box, theirs)))
+    .map(([one]) => one.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 390, 800])
+@pytest.mark.parametrize("preset", ["four", "two", "sixteen", "uneven", "few", "slow"])
+def test_words_in_the_ring_touch_nothing(show: Show, preset: str, width: int) -> None:
+    page = show(RingAllReduce(preset=preset, step=1), width=width)
+    assert page.evaluate(TOUCHING) == []

@@ -260,3 +260,23 @@ def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show
     )
     at = max(i for i, time in enumerate(moments(widget.ops)) if time * end / 33 <= 100)
     expect(words(page)).to_have_text(PipelineSchedule(cursor=at).words)
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_length_kept_and_ranks_have_names(show: Show, width: int) -> None:
+    page = show(PipelineSchedule(), width=width)
+    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", "Interleaved, v = 2: 28.5"])
+    lanes = page.locator(".sd-lane").all_text_contents()[:5]
+    assert lanes[:4] == ["rank 0", "1", "2", "3"] if width == 800 else lanes == ["0", "1", "2", "3", "rank"]
+    expect(page.locator(".sd")).to_contain_text("up to 4 micro-batches")
+
+
+@pytest.mark.parametrize("width", [390, 430, 800])
+def test_texts_stay_inside_their_boxes(show: Show, width: int) -> None:
+    page = show(PipelineSchedule(cursor=12), width=width)
+    out = page.evaluate("""() => [...document.querySelectorAll(".sd-svg g[data-op] text")]
+      .filter((text) => text.textContent).map((text) => [text, document.querySelector(
+        `rect[data-op="${text.parentElement.dataset.op}"]`)]).map(([text, box]) =>
+        [text.textContent, text.getBoundingClientRect(), box.getBoundingClientRect()])
+      .filter(([, text, box]) => text.left < box.left || text.right > box.right).map(([text]) => text)""")
+    assert out == []

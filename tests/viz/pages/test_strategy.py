@@ -212,3 +212,27 @@ def test_the_limit_bears_its_name(show: Show, width: int) -> None:
     assert abs(name["y"] + name["height"] / 2 - line["y"] - line["height"] / 2) < 3
     assert line["x"] + line["width"] <= name["x"] + 1
     assert name["x"] + name["width"] <= width
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_ways_stand_in_one_row_on_a_phone(show: Show, width: int) -> None:
+    page = show(StrategyTool(preset="8b"), width=width, has_touch=True, is_mobile=True)
+    boxes = [one.bounding_box() for one in page.locator(".st-ways [role=option]:visible").all()]
+    assert len(boxes) == 7
+    assert len({round(box["y"]) for box in boxes if box}) == 1
+    assert min(box["width"] for box in boxes if box) >= 40
+    cut = page.locator(".st-ways .st-name").evaluate_all(
+        "(all) => all.filter((one) => one.scrollWidth > one.parentElement.clientWidth).length"
+    )
+    assert cut == 0
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_every_size_in_the_stack_has_its_unit(show: Show, width: int) -> None:
+    page = show(StrategyTool(preset="70b"), width=width)
+    sizes = [text for text in page.locator(".st-size").all_text_contents() if text.strip()]
+    assert sizes
+    assert all(text.endswith(" GB") for text in sizes)
+    assert page.locator(".st-stack text").evaluate_all(
+        f"(all) => all.every((one) => one.getBoundingClientRect().right <= {width})"
+    )

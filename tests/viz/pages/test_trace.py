@@ -345,3 +345,25 @@ def test_inside_details(show: Show, shown: TraceExplorer) -> None:
     page.get_by_text("More", exact=True).click()
     page.locator(".viz-mount[data-ready] .tbviz").wait_for()
     assert chart(page).locator("svg").last.bounding_box()["width"] > 500  # type: ignore[index]
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_lanes_say_what_stands_in_their_rows(show: Show, width: int) -> None:
+    page = show(TraceExplorer(gpu_events()), width=width)
+    assert all(re.search(r": busy [\d.]+ %$", text) for text in page.locator(".tr-lane").all_text_contents())
+    kinds = page.locator(".tr-kind").all_text_contents()
+    assert "kernels and copies" in kinds
+    assert any(text.startswith("record_function") for text in kinds)
+    assert any("what it calls" in text for text in kinds)
+    touching = page.evaluate("""() => [...document.querySelectorAll(".tr-kind")].filter((kind) =>
+      kind.previousElementSibling.getBoundingClientRect().right > kind.getBoundingClientRect().left - 4).length""")
+    assert touching == 0
+
+
+def test_a_chosen_event_adds_no_control_outside_the_drawer(show: Show, shown: TraceExplorer) -> None:
+    page = show(shown)
+    seen = page.locator(".tbviz :is(button, input, select):visible:not(.tbviz-drawer *)")
+    before = seen.count()
+    chart(page).press("ArrowRight")
+    expect(page.get_by_role("button", name="Zoom to it")).to_be_visible()
+    assert seen.count() == before <= 8

@@ -3,7 +3,7 @@
 import { button, copyButton, h, replace, s, select, shell, slider, toolbar } from "../core/index.js";
 import { aim, canvas } from "./canvas.js";
 import { details } from "./details.js";
-import { brief, called, opening, plain, sentence, stateAt, timeline, tiny, told } from "./model.js";
+import { brief, called, opening, plain, sentence, stateAt, timeline, tiny, told, tuple } from "./model.js";
 import SETUP from "./setup.json";
 import { STYLE } from "./style.js";
 
@@ -61,7 +61,7 @@ function render({ model, el }) {
   const counted = h("p", { class: "tbag-muted" });
   const refusal = h("p", { class: "tbag-error" });
   ui.lay({
-    stage: [h("div", { class: "tbag-main" }, spot, side), legend()],
+    stage: [h("div", { class: "tbag-main" }, spot, side), legend(data.tensors)],
     bar,
     readout: said,
     drawer: [
@@ -241,7 +241,7 @@ function render({ model, el }) {
     if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after, 6)}`;
     if (state.arrived) return `∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`;
     if (!state.recorded) return "–";
-    return node.value === null ? `[${node.outputs[0]?.shape.join(", ") ?? "?"}]` : `= ${tensor(node.value)}`;
+    return node.value === null ? tuple(node.outputs[0]?.shape ?? ["?"]) : `= ${tensor(node.value)}`;
   }
 
   function dressEdge(part, edge, state, i) {
@@ -301,7 +301,8 @@ function codeOf({ scenario, graph, about }) {
 /** How one node is drawn: a box with two rows of text, and a badge with the number of tensors that it saved. */
 function box(node, i, narrow) {
   const name = node.kind === "leaf" ? node.label || `leaf ${i}` : node.name;
-  const title = node.kind === "leaf" || narrow || !node.label ? name : `${node.label} · ${name}`;
+  const short = narrow && node.label !== "loss"; // there is room for the name of the end alone
+  const title = node.kind === "leaf" || short || !node.label ? name : `${node.label} · ${name}`;
   const saved = node.saved.filter((item) => item.tensor !== undefined).length;
   const aside = saved ? 26 : 0;
   return {
@@ -322,10 +323,21 @@ function box(node, i, narrow) {
 /** The sign of something kept. */
 const store = (x, y) => s("path", { class: "tbag-store", d: `M${x - 6} ${y - 3}c0 -3 12 -3 12 0v6c0 3 -12 3 -12 0zc0 3 12 3 12 0` });
 
-/** What the sign says that a node bears. */
-function legend() {
+/** What stands in a node and beside it, by name. */
+function legend(tensors) {
   const sign = (attrs) => s("svg", { width: 18, height: 16, viewBox: "0 0 18 16", "aria-hidden": "true" }, s("g", { class: "tbag-badge", ...attrs }, store(9, 7.5)));
-  return h("p", { class: "tbag-legend" }, h("span", {}, sign({}), "saved tensors"), h("span", {}, sign({ "data-freed": "" }), "freed"));
+  const named = (kind, text, name) => h("span", {}, h("span", { class: `tbviz-mono tbag-${kind}` }, text), name);
+  const shape = tensors.find((tensor) => tensor?.shape && tiny(tensor) === tuple(tensor.shape))?.shape;
+  return h(
+    "p",
+    { class: "tbag-legend" },
+    named("sign", "=", "value"),
+    named("gradient", "∇", "gradient received"),
+    named("kept", ".grad", "gradient stored"),
+    shape && named("sign", tuple(shape), "a shape"),
+    h("span", {}, sign({}), "saved tensors"),
+    h("span", {}, sign({ "data-freed": "" }), "freed"),
+  );
 }
 
 function key() {

@@ -104,14 +104,17 @@ export function short(x) {
   return text.replaceAll("-", "−");
 }
 
+/** A shape as Python writes it, in parentheses: brackets are round numbers. */
+export const tuple = (shape, between = ",") => `(${shape.join(between)}${shape.length === 1 ? "," : ""})`;
+
 /** A tensor in a few words: its number, its few numbers, or its shape and norm. */
 export function brief(tensor) {
   if (!tensor) return "None";
   if (tensor.data?.length === 1) return short(tensor.data[0]);
   if (tensor.data && tensor.data.length <= 4) return nested(tensor.data.map(short), tensor.shape);
-  const shape = `[${tensor.shape.join(", ")}]`;
-  if (tensor.data) return `${shape} norm ${short(norm(tensor.data))}`;
-  return tensor.norm === undefined ? shape : `${shape} norm ${short(tensor.norm)}`;
+  const size = tuple(tensor.shape, ", ");
+  if (tensor.data) return `${size} of norm ${short(norm(tensor.data))}`;
+  return tensor.norm === undefined ? size : `${size} of norm ${short(tensor.norm)}`;
 }
 
 /** A tensor in the picture: its one or two numbers where `room` characters are enough for them, or its shape. */
@@ -119,7 +122,7 @@ export function tiny(tensor, room = Infinity) {
   if (!tensor) return "None";
   if (tensor.data?.length === 1) return short(tensor.data[0]);
   const numbers = tensor.data?.length === 2 && tensor.shape.length === 1 ? `[${tensor.data.map(short).join(", ")}]` : "";
-  return numbers && numbers.length <= room ? numbers : `[${tensor.shape.join(",")}]`;
+  return numbers && numbers.length <= room ? numbers : tuple(tensor.shape);
 }
 
 /** A tensor in full where it was kept whole, as nested lists, one row a line. */

@@ -8,8 +8,9 @@ export const STYLE = `${CANVAS}
 .tbag-main{position:relative;display:grid;grid-template-columns:minmax(0,1fr)}
 .tbag-canvas .tbgraph{height:26.2rem}
 @container (max-width:520px){.tbag-canvas .tbgraph{height:24.2rem}}
-.tbviz .tbag-legend{display:flex;gap:.2rem 1.1rem;font-size:max(12px,.84em);color:var(--tb-muted);margin-top:.25rem;line-height:1.2}
+.tbviz .tbag-legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:max(12px,.84em);color:var(--tb-muted);margin-top:.25rem;line-height:1.2}
 .tbag-legend>span{display:inline-flex;align-items:center;gap:.25rem}
+.tbviz .tbag-legend .tbviz-mono{font-size:12px;line-height:inherit}
 .tbag-side{position:absolute;right:0;top:0;bottom:0;width:min(21rem,48%);background:var(--tb-bg);border:1px solid var(--tb-line);border-radius:8px;display:flex;flex-direction:column}
 @container (max-width:520px){.tbag-side{left:0;top:auto;width:auto;height:56%}}
 .tbag-side>.tbviz-button{position:absolute;right:.2rem;top:.2rem;z-index:1;background:var(--tb-bg)}

@@ -142,9 +142,8 @@ function render({ model, el }) {
   ui.follow(drawAll, [...INPUTS, "selected"]);
 
   ui.lay({
-    stage: view.node,
+    stage: h("div", { class: "bx-show" }, view.node, view.sum, alert),
     presets: chips,
-    readout: h("div", { class: "bx-readout" }, view.sum, alert),
     drawer: h("div", { class: "bx" }, note, h("div", { class: "bx-main" }, h("div", { class: "bx" }, kinds.node, table.node), bytes), gives, h("div", { class: "bx-row" }, copy, link)),
   });
   drawAll();

@@ -12,6 +12,7 @@ import {
   names,
   product,
   python,
+  spoken,
   tuple,
   used,
 } from "./model.js";
@@ -230,12 +231,14 @@ export function pictures(on) {
   function heading(name, shape) {
     const given = on.get();
     if (result(name))
-      return [h("b", {}, inPlace(given.op) ? "a, written in place" : "result"), " ", h("code", {}, tuple(shape))];
+      return [h("i", {}, "= "), h("b", {}, inPlace(given.op) ? "a, written in place" : "result"), " shape ", h("code", {}, tuple(shape))];
     const stride = broadcastStride(given[name], shape);
     const before = inPlace(given.op) && name === "a" ? "a, before" : name;
+    const sign = name === "b" && given.op !== "where" ? spoken(given.op[0]) : "";
     return [
+      sign && h("i", {}, `${sign} `),
       h("b", {}, before),
-      " ",
+      " shape ",
       h("code", {}, tuple(given[name])),
       ...(stride.includes(0) ? [" ", h("span", {}, "stride ", h("code", {}, tuple(stride)))] : []),
     ];

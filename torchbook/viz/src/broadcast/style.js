@@ -54,14 +54,16 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .tbviz .bx-error{display:block;overflow-wrap:anywhere;white-space:pre-wrap;margin:.15rem 0}
 .bx .small{font-size:max(12px,.84em)}
 .bx-refusal .small{color:var(--tb-fg)}
-.tbviz-stage:has(>.bx-picture){display:flex;flex-direction:column}
+.tbviz-stage:has(>.bx-show){display:flex;flex-direction:column}
+.bx-show{flex:1 0 auto;display:flex;flex-direction:column;gap:.35rem;min-height:18.6rem;min-width:0}
 .tbviz .bx-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
-.bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;min-height:16.4rem;min-width:0}
+.bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:center;min-width:0}
 .bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-end;gap:.6rem 1.3rem;min-width:0;--cell:3.1rem;--tall:3rem}
 .bx-blocks.middling{--cell:2.55rem;--tall:2.45rem}
 .bx-blocks.small{--cell:1.9rem;--tall:1.8rem}
 .bx-block{min-width:0;max-width:100%}
 .tbviz .bx-block>.bx-head{font-weight:400;color:var(--tb-muted);line-height:1.5;white-space:nowrap}
+.bx-block>.bx-head i{font-style:normal;font-weight:700;font-size:1.15em;color:var(--tb-fg)}
 .bx-block>.bx-head b{color:var(--op);font-size:1.15em}
 .bx-block>.bx-head>code{color:var(--tb-fg)}
 .bx-block>.bx-head>span{display:block}
@@ -84,7 +86,6 @@ font-size:max(12px,.9em);font-variant-numeric:tabular-nums;cursor:pointer;user-s
 .bx-step.missing{border:1px dashed var(--tb-edge);background:none}
 .bx-step.stretched{border-style:dashed;background:none}
 .bx-step.bad{border:3px solid var(--tb-bad);background:var(--tb-bad-soft);font-weight:700}
-.bx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:6.7rem}
 .bx-cell.on,.bx-result .bx-cell.on{border:3px solid var(--op);font-weight:700}
 .bx-cell.also,.bx-result .bx-cell.also{border:3px dashed var(--op);font-weight:700;color:var(--tb-fg)}
 .tbviz .bx-cell:focus-visible{outline-offset:1px;border-radius:5px;z-index:2}
@@ -92,7 +93,7 @@ font-size:max(12px,.9em);font-variant-numeric:tabular-nums;cursor:pointer;user-s
 .bx-sum .big{font-family:${MONO};font-size:1.02em;overflow-wrap:anywhere}
 .bx-sum .big b[class]{color:var(--op)}
 .bx-sum .small{color:var(--tb-muted);overflow-wrap:anywhere}
-@container (max-width:559px){.bx-picture{min-height:19.8rem}.bx-blocks{--cell:1.85rem;--tall:2.5rem;gap:.5rem 1rem}.bx-blocks.middling{--cell:1.8rem;--tall:2rem}.bx-blocks.small{--cell:1.75rem;--tall:1.7rem}.bx-readout{min-height:9rem}}
+@container (max-width:559px){.bx-show{min-height:25.6rem}.bx-blocks{--cell:1.85rem;--tall:2.1rem;gap:.5rem 1rem}.bx-blocks.middling{--cell:1.8rem;--tall:2rem}.bx-blocks.small{--cell:1.75rem;--tall:1.7rem}}
 .bx-chooser select{min-height:1.9rem}
 .bx-memory>[role=list]{display:grid;grid-template-columns:max-content minmax(2.5rem,15rem) max-content;gap:.3rem .6rem;justify-content:start}
 .bx-mem{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center;font-size:max(12px,.88em)}

@@ -15,6 +15,7 @@ const FATE = {
   absent: "In this call nothing carries it.",
 };
 const FROM = { arguments: "tensors", thread: "thread", both: "tensors, thread" };
+const ORDER = "Highest key first. Numbers: kernels, as they run.";
 const fromThe = (row) => row.from && `from the ${FROM[row.from].replace(",", " and the")}`;
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
@@ -48,6 +49,7 @@ function render({ model, el }) {
   const line = h("div", { class: "dr-line", role: "listbox", tabindex: 0, "aria-label": "Keys of the call, the highest first" });
   const ball = h("span", { class: "dr-ball", "aria-hidden": "true" });
   const stack = h("div", { class: "dr-stack" }, h("div", { class: "dr-fall" }, from, line, ball));
+  const order = h("p", { class: "dr-order" }, ORDER);
   const box = h("div", { class: "dr-box" });
   const said = h("div", { class: "dr-said" });
   let stops = [];
@@ -101,7 +103,7 @@ function render({ model, el }) {
       el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
       dot.textContent = waits ? (row.at[0] ?? -1) + 1 || "" : here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
-      is.textContent = waits ? FROM[row.from] : IS[row.is];
+      is.textContent = waits ? `from ${FROM[row.from]}` : IS[row.is];
       what.textContent = [fromThe(row), kernel].filter(Boolean).join("; ");
     },
   });
@@ -205,7 +207,7 @@ function render({ model, el }) {
     const here = stops.length ? wayNow() : -1;
     if (drawnAt !== `${at} ${here}`) looked = "";
     drawnAt = `${at} ${here}`;
-    way.hidden = from.hidden = line.hidden = ball.hidden = !stops.length;
+    way.hidden = order.hidden = from.hidden = line.hidden = ball.hidden = !stops.length;
     steps.refresh();
     if (stops.length) {
       marks.forEach((one, i) => one.press(i === at && here < 0));
@@ -227,7 +229,7 @@ function render({ model, el }) {
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({
-    stage: stack,
+    stage: [order, stack],
     presets: chips,
     bar: steps,
     readout: said,

@@ -5,6 +5,7 @@ export const CSS = `
 .dr-pick select{width:100%}
 .dr-steps{display:grid;gap:.35rem}
 .dr-call{font-size:max(12px,.8em);color:var(--tb-muted);align-self:center}
+.tbviz .dr-order{font-size:max(12px,.84em);color:var(--tb-muted);padding-bottom:.3rem}
 .dr-stack{height:380px;overflow-y:auto;overflow-x:hidden;position:relative}
 @container (max-width:520px){.dr-stack{height:372px}}
 .dr-fall{position:relative;min-height:100%}
@@ -30,6 +31,7 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 .dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap}
 .dr-line :is(.dr-chosen,.dr-later,.dr-passed,.dr-absent) .dr-state{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .dr-line>div:not(.dr-chosen)>.dr-what{display:none}
+:is(.dr-through,.dr-excluded) .dr-state::before{content:"taken off: "}
 .dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-fg);overflow-wrap:anywhere}
 .dr-chosen .dr-dot{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent)}
 .dr-missing .dr-dot{background:var(--tb-bad);border-color:var(--tb-bad)}

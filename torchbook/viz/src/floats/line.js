@@ -80,9 +80,10 @@ function result(value, y, size, frame) {
   return s("path", { d: `M${from} ${y - 6}l${to} 6l${-to} 6z`, class: "fx-dot" });
 }
 
-/** What a lane says at its right end. */
-function remark(value, count, { holds }, chosen) {
-  const many = `${count ? count.toLocaleString("en").replaceAll(",", "\u202f") : "none"}${chosen ? " numbers here" : ""}`;
+/** What a lane says at its right end: how many numbers the format has on the part that is drawn, or where the typed one went. */
+function remark(value, count, { holds, width }, chosen) {
+  const number = `${count ? count.toLocaleString("en").replaceAll(",", "\u202f") : "no"} number${count === 1 ? "" : "s"}`;
+  const many = chosen && (width >= NARROW || count < 1000) ? `${number} on this line` : number;
   const became = holds(value) ? "" : `becomes ${short(value)}`;
   return became || many;
 }

@@ -73,7 +73,7 @@ function render({ model, el }) {
     count.textContent = `step ${steps}`;
     cells.draw(before, state);
     const wide = main.clientWidth >= 640;
-    chart.draw(before, state, wide ? Math.max(150, Math.min(340, Math.round(main.clientWidth * 0.32) - 60)) : Math.max(104, Math.min(230, main.clientWidth - 218)), wide ? 182 : 168);
+    chart.draw(before, state, wide ? Math.max(150, Math.min(340, Math.round(main.clientWidth * 0.32) - 60)) : Math.max(104, Math.min(230, main.clientWidth - 218)), wide ? 262 : 184);
     head.textContent = brief(before, state, now);
     head.classList.toggle("refused", Boolean(state.refused));
     ui.tell(note, ui.mark(CONTRACT.presetOf(now)));

@@ -3,7 +3,7 @@
 import { contractOf } from "../core/contract.js";
 import SETUP from "./setup.json";
 
-export const { lines: LINES, most: MOST, refusals: REFUSALS, rides: RIDES } = SETUP;
+export const { lines: LINES, most: MOST, refusals: REFUSALS, rides: RIDES, units: UNITS } = SETUP;
 export const NAMES = Object.keys(LINES);
 
 const isRan = (ran) => Array.isArray(ran) && ran.length <= MOST && ran.every((name) => Object.hasOwn(LINES, name));

@@ -1,7 +1,7 @@
 /** What a training step keeps, as cells, and the line that it fits. */
 
 import { h, moving, replace, s, uid } from "../core/index.js";
-import { READS, RIDES } from "./model.js";
+import { READS, RIDES, UNITS } from "./model.js";
 import { shown } from "./words.js";
 
 const ROWS = [["params", "value", ""], ["grad", ".grad", "None"], ["buffer", "momentum", "none"]];
@@ -33,7 +33,7 @@ export function board() {
     const reads = now.refused ? [] : READS[now.line].filter((name) => name !== "buffer" || before.buffer);
     replace(
       grid,
-      h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col" }, "w"), h("th", { scope: "col" }, "b"))),
+      h("thead", {}, h("tr", {}, h("td"), Object.entries(UNITS).map(([name, unit]) => h("th", { scope: "col" }, name, h("small", {}, unit))))),
       h("tbody", {}, ROWS.map(([name, label, none]) => h("tr", {}, h("th", { scope: "row" }, label), [0, 1].map((i) => cell("td", text(before[name], i), text(now[name], i), none, reads.includes(name)))))),
     );
     const edge = ([was, is], label) => {
@@ -64,7 +64,7 @@ export function fit() {
   const [ghost, line] = [s("path", { class: "mi-fitted old" }), s("path", { class: "mi-fitted" })];
   const svg = s("svg", { class: "mi-fit", role: "img" }, s("clipPath", { id: clip }, edges), axis, marks, s("g", { "clip-path": `url(#${clip})` }, ghost, line, dots));
   function draw(before, now, width, high) {
-    const [left, top, bottom] = [22, 20, 18];
+    const [left, top, bottom] = [30, 20, 34];
     const x = (km) => left + ((km - LEFT) / (RIGHT - LEFT)) * (width - left - 4);
     const y = (price) => high - bottom - ((price - LOW) / (HIGH - LOW)) * (high - top - bottom);
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${high}`, width, height: high })) svg.setAttribute(name, value);
@@ -73,7 +73,13 @@ export function fit() {
     const at = ([w, b]) => `M${x(LEFT).toFixed(1)} ${y(w * LEFT + b).toFixed(1)}L${x(RIGHT).toFixed(1)} ${y(w * RIGHT + b).toFixed(1)}`;
     axis.setAttribute("d", `M${left} ${top}V${high - bottom}M${left} ${y(0)}H${width}`);
     const label = (tx, ty, words, anchor) => s("text", { x: tx, y: ty, "text-anchor": anchor }, words);
-    replace(marks, label(left, 13, "€", "start"), label(width - 2, high - 4, "km", "end"), RIDES.map(([km, price]) => [label(x(km), high - 4, km, "middle"), label(left - 5, y(price) + 4, price, "end")]));
+    const dot = (tx, look, r) => s("circle", { class: look, cx: tx, cy: high - 8, r });
+    replace(
+      marks,
+      label(0, 13, "price = w · km + b", "start"),
+      RIDES.map(([km, price]) => [label(x(km), high - 20, `${km} km`, "middle"), label(left - 4, y(price) + 4, `${price} €`, "end")]),
+      [dot(6, "mi-ride", 5), label(15, high - 4, "paid", "start"), dot(56, "mi-pred", 4), label(64, high - 4, "pred", "start")],
+    );
     const moved = before.params.some((p, i) => p !== now.params[i]);
     ghost.setAttribute("d", at(before.params));
     ghost.style.opacity = moved ? 1 : 0;

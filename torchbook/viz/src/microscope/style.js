@@ -13,9 +13,10 @@ export const CSS = `
 .tbviz .mi-line.left{border-style:dashed;color:var(--tb-muted);text-decoration:line-through}
 .tbviz .mi-grid{grid-area:grid;border-collapse:separate;border-spacing:3px;margin:0;width:100%;table-layout:fixed;display:table;background:none;color:var(--tb-fg);font-size:max(12px,.9em);font-variant-numeric:tabular-nums}
 .tbviz .mi-grid tr{background:none;border:0}
-.tbviz .mi-grid :is(td,th){background:none;border:0;padding:0;text-align:center;font-weight:400;color:inherit}
+.tbviz .mi-grid :is(td,th){background:none;border:0;padding:0;text-align:center;vertical-align:middle;font-weight:400;color:inherit}
 .tbviz .mi-grid th{color:var(--tb-muted);font-size:12px;overflow-wrap:anywhere}
 .tbviz .mi-grid thead th{font:600 13px ${MONO};color:var(--tb-fg)}
+.tbviz .mi-grid thead small{display:block;font:400 12px/1.2 system-ui,sans-serif;color:var(--tb-muted)}
 .tbviz .mi-grid tr>:first-child{width:72px;text-align:left}
 .tbviz .mi-cell{border:1.5px solid var(--tb-line);border-radius:6px;height:46px;color:var(--tb-muted);line-height:1.2;text-align:center;vertical-align:middle}
 .mi-cell b{display:block;font:500 max(12px,.95em)/1.25 ${MONO};white-space:nowrap}
@@ -57,6 +58,8 @@ export const CSS = `
 .mi-lines{align-self:stretch;justify-content:space-between}
 .tbviz .mi-line{flex:1 1 auto}
 .tbviz .mi-head{min-height:2.9em}
+.tbviz .mi-grid td.mi-cell{height:70px}
+.mi-flow .mi-cell{height:68px}
 }
 @media (prefers-reduced-motion:no-preference){.mi-cell.new{animation:mi-glow .7s ease-out}@keyframes mi-glow{from{box-shadow:0 0 0 5px var(--tb-warm)}to{box-shadow:0 0 0 0 transparent}}}
 @media (forced-colors:active){.mi-cell.new{border-width:3px!important}}

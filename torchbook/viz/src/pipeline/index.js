@@ -81,7 +81,7 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "" : "Model: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
     brief.textContent = briefOf(rows, selected);
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
@@ -100,10 +100,10 @@ function render({ model, el }) {
 
   ui.lay({
     stage: spot,
-    presets: chips,
     bar: [run && h("div", { class: "pl-source" }, toolbar("What is shown", sources)), h("div", { class: "pl-two" }, FIRST.map((name) => inputs[name]))],
     readout: [head, brief],
     drawer: [
+      h("div", {}, h("p", { class: "tbviz-title" }, "Start from"), toolbar("Presets", chips)),
       note,
       way,
     h("div", { class: "pl-sliders" }, NAMES.filter((name) => !FIRST.includes(name)).map((name) => inputs[name])),

@@ -5,7 +5,7 @@ import { axis } from "../core/units.js";
 import { gaps, MAIN } from "./model.js";
 import { time } from "./words.js";
 
-const [ALL, LEFT] = [252, 76]; // pixels: of all lanes, so that none of the cases is higher; of their names
+const [ALL, LEFT] = [340, 86]; // pixels: of all lanes, so that none of the cases is higher; of their names
 const one = (v) => Math.round(v * 10) / 10;
 const EVERY = [1, 5, 10, 20, 50]; // batches from number to number
 
@@ -50,9 +50,9 @@ export function lanes({ pick }) {
   const swatch = (cls, fill) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("rect", { x: 0.75, y: 0.75, width: 16.5, height: 10.5, rx: 2, class: cls, "stroke-width": 1.2, fill }));
   const line = s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("path", { d: "M1 6h16", class: "pl-ready" }));
   const key = h("div", { class: "pl-key" }, [
-    h("span", {}, swatch("pl-load"), "loading"),
-    h("span", {}, line, "ready"),
-    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waiting"),
+    h("span", {}, swatch("pl-load"), "loads a batch"),
+    h("span", {}, line, "it is ready"),
+    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waits for one"),
   ]);
   const node = h("div", {}, svg, key);
   const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
@@ -66,7 +66,7 @@ export function lanes({ pick }) {
   });
   const drawTexts = keyed(texts, {
     key: (one) => one.key,
-    make: (one) => s("g", {}, s("text", { "text-anchor": "middle" }, one.label)),
+    make: (one) => s("g", {}, s("text", { "text-anchor": "middle", class: one.cls ?? null }, one.label)),
     update: (el, { x, y }) => (el.style.transform = `translate(${x}px,${y}px)`),
   });
   let [spans, batch, last] = [[], 0, 0]; // what a press can be near to
@@ -74,7 +74,7 @@ export function lanes({ pick }) {
   function draw({ rows, selected, skip, width }) {
     const workers = [...new Set(rows.map((row) => row.worker))].sort((a, b) => a - b);
     const own = workers[0] === MAIN;
-    const names = [...workers.map((k) => (k === MAIN ? "main loads" : `worker ${k}`)), ...(own ? [] : ["main waits"]), ...(rows.some((row) => row.copy_end > row.copy_start) ? ["copy"] : []), "step"];
+    const names = [...workers.map((k) => (k === MAIN ? "main process" : `worker ${k}`)), ...(own ? [] : ["main process"]), ...(rows.some((row) => row.copy_end > row.copy_start) ? ["copy"] : []), "step"];
     const at = { copy: names.length - 2, step: names.length - 1, wait: workers.length };
     const end = rows.at(-1).step_end;
     const zero = skip ? Math.max(0, rows[0].got - 0.02 * (end - rows[0].got)) : 0;
@@ -92,11 +92,14 @@ export function lanes({ pick }) {
     const rounds = 2 * Math.max(2, workers.length); // so many batches are numbered, which shows who loads which
     const items = [];
     const told = []; // of each lane
+    const waits = new Map(); // the first wait of a lane that has room for what it waits for
     const bar = (k, from, to, cls, i, name = "", label = "") => {
       if (to <= zero || to <= from) return;
       const w = Math.max(1.2, x(to) - x(from));
       spans.push({ i, left: x(from), right: x(from) + w, top: y(k), bottom: y(k) + high });
       items.push({ key: `${cls}${name}${i}`, batch: i, cls, on: i === selected, attrs: { x: x(from), y: y(k), width: one(w), height: one(high), rx: Math.min(2, w / 3) } });
+      const said = [`waits for batch ${i}`, `waits for ${i}`, "waits"].find((text) => 6.6 * text.length + 12 < w);
+      if (cls === "pl-wait" && said && high >= 14 && !waits.has(k)) waits.set(k, { key: `${k} ${said}`, label: said, cls: "pl-said", x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
       if (label && high >= 11) (told[k] ??= []).push({ key: `${cls}${i}`, label, i, own: i === selected, w, x: one(x(from) + w / 2), y: one(y(k) + high / 2 + 4) });
     };
     rows.forEach(({ worker, load_start, load_end, ask, got, copy_start, copy_end, step_start, step_end }, i) => {
@@ -118,7 +121,7 @@ export function lanes({ pick }) {
       times.map((t, k) => s("text", { x: x(t), y: height - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < LEFT + 12 ? "start" : "middle", class: "pl-tick" }, said[k])),
     );
     drawBars(items);
-    drawTexts(told.flatMap(numbered));
+    drawTexts([...told.flatMap(numbered), ...waits.values()]);
     const row = rows[selected];
     const points = row && [
       [row.load_end, workers.indexOf(row.worker)],

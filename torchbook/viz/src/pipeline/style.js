@@ -8,7 +8,8 @@ export const CSS = `
 .tbviz .pl-small{font-size:max(12px,.84em);color:var(--tb-muted);margin:0}
 .pl-chips{display:flex;flex-direction:column;gap:.3rem;flex:1 1 100%}
 .pl-chips .tbviz-button,.pl-source .tbviz-button{font-size:max(12px,.86em);min-height:1.75rem;padding:.15rem .6rem;border-radius:99px}
-.pl-source{flex:1 1 100%}
+.pl-source{flex:none}
+@container (max-width:700px){.pl-source{flex:1 1 100%}}
 .tbviz .pl-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .pl-sliders{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.1rem 1.4rem;flex:1 1 100%}
 .pl-sliders .tbviz-slider{grid-template-columns:8.2rem minmax(3rem,1fr) 4.2rem}
@@ -21,6 +22,7 @@ export const CSS = `
 .tbviz .pl-svg{max-width:none;display:block;overflow:visible;touch-action:pan-y;cursor:pointer}
 .pl-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .pl-svg .pl-lane{font-size:12px;fill:var(--tb-muted)}
+.pl-svg .pl-said{fill:var(--tb-bad);font-weight:600;paint-order:stroke;stroke:var(--tb-bg);stroke-width:5px;stroke-linejoin:round}
 .pl-svg .pl-tick{fill:var(--tb-muted)}
 .pl-rail{stroke:var(--tb-line);stroke-width:1}
 .pl-load{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}

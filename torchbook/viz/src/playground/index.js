@@ -41,6 +41,9 @@ const STYLE = `${CANVAS}
 @container (max-width:620px){.tbpg-row{grid-template-columns:minmax(0,1fr) auto}.tbpg-row .tbpg-cells{grid-column:1/-1}}
 .tbpg-cells{display:contents}
 @container (max-width:620px){.tbpg-cells{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.4rem;grid-column:1/-1}}
+.tbviz .tbpg-legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:max(12px,.84em);color:var(--tb-muted);margin-top:.25rem;line-height:1.2}
+.tbpg-legend b{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.tbpg-tight+.tbpg-legend>:last-child{visibility:hidden}
 .tbpg-notes{margin:0;padding-left:1.2rem}
 .tbpg-notes li{margin:.15rem 0}
 .tbpg-key{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted)}
@@ -108,7 +111,7 @@ function render({ model, el }) {
   const detail = h("p", { class: "tbpg-detail" });
   const spot = h("div", { class: "tbpg-spot" });
   ui.lay({
-    stage: spot,
+    stage: [spot, legend()],
     presets: chips,
     bar: typed,
     readout: h("div", { class: "tbpg-said", tabindex: "0", role: "group", "aria-label": "What is seen" }, typed.querySelector(".tbviz-error"), where, detail),
@@ -166,7 +169,7 @@ function render({ model, el }) {
     drawn = model.get("expression");
     picture?.remove();
     const edges = graph.nodes.flatMap((node, to) => node.inputs.map((from, input) => ({ from, to, input })));
-    const boxes = graph.nodes.map((node) => box(node, broad));
+    const boxes = graph.nodes.map((node, i) => box(node, broad, i === graph.root));
     wide = spot.clientWidth;
     const room = { width: wide || 700, height: spot.clientHeight || 350 };
     const { across, placed, tight } = fitting(boxes, edges, broad ? ACROSS : DOWN, room, READABLE);
@@ -290,17 +293,24 @@ function render({ model, el }) {
   return ui.cleanup;
 }
 
+/** What the numbers in the boxes and on the arrows are. */
+function legend() {
+  const named = (kind, sign, name) => h("span", {}, h("b", { class: `tbpg-${kind}` }, sign), ` ${name}`);
+  return h("p", { class: "tbpg-legend" }, named("value", "2", "value"), named("grad", "∇", "gradient of the result"), named("grad", "3", "sent along the arrow"));
+}
+
 /** A box with what it computes, its value and its gradient; a variable shows that it can be pulled. */
-function box(node, broad) {
+function box(node, broad, result) {
   const leaf = node.kind === "leaf";
+  const title = result && !leaf ? `${node.title} result` : node.title;
   return {
-    width: Math.max(broad ? 92 : 80, node.title.length * 8 + 22), height: 54,
+    width: Math.max(broad ? 92 : 80, title.length * 8 + 22), height: 54,
     draw(group, { width: w, height: t }) {
       const value = s("text", { class: "tbpg-v", y: 5 });
       const grad = s("text", { class: "tbpg-g", y: 21 });
       group.append(s("rect", { class: "tbgraph-box", x: -w / 2, y: -t / 2, width: w, height: t, rx: leaf ? t / 2 : 7 }));
       if (leaf) group.append(sideways(w / 2 - 11, 0, -7));
-      group.append(s("text", { y: -12, "font-weight": 600 }, node.title), value, grad);
+      group.append(s("text", { y: -12, "font-weight": 600 }, title), value, grad);
       return { value, grad };
     },
   };

@@ -69,7 +69,7 @@ function rates(now) {
 function legend() {
   const node = h("div", { class: "rx-legend", "aria-hidden": "true" });
   const draw = ({ surface, step, optimizers, ways }) => {
-    replace(node, optimizers.map((name) => {
+    replace(node, h("span", { class: "rx-lead" }, "loss"), optimizers.map((name) => {
       const told = read(surface, ways[name], step);
       return h("span", { class: `rx-who rx-${name}` }, sample(name), brief(name), h("b", {}, told ? cell(told.loss) : "diverged"));
     }));
@@ -205,13 +205,13 @@ function render({ model, el }) {
   // Traits that change together are drawn once.
   const queue = ui.follow(drawAll, now.traits);
 
-  const plot = h("div", { class: "rx-curve" }, h("p", { class: "rx-title" }, "Loss above the minimum"), chart.node);
+  const plot = h("div", { class: "rx-curve" }, chart.node);
   const top = h("div", { class: "rx-about-box" }, formula, told);
   ui.lay({
-    stage: h("div", { class: "rx-main" }, map.node, plot),
+    stage: [h("div", { class: "rx-main" }, map.node, plot), who.node],
     presets: chips,
     bar: [film.node, pace.node],
-    readout: [who.node, says],
+    readout: says,
     drawer: [
       note,
       film.more,

@@ -84,11 +84,19 @@ export function landscape({ move }) {
       const every = Math.ceil((to - from) / TICKS);
       return Array.from({ length: Math.floor(to) - Math.ceil(from) + 1 }, (_, k) => Math.ceil(from) + k).filter((v) => v > from && v < to && v % every === 0);
     };
+    const [across, up] = [ticks(left, right), ticks(bottom, top)];
+    /** The name of an axis stands between its last two numbers, or at its end where that is too narrow. */
+    const gap = ([a, b]) => [Math.min(a, b), Math.max(a, b)];
+    const [x0, x1] = gap(across.slice(-2).map((x) => place([x, 0])[0]));
+    const [y0, y1] = gap(up.slice(-2).map((y) => place([0, y])[1]));
     replace(
       ground,
       lines(surface(), grid, width, height).map((d) => s("path", { class: "rx-contour", d })),
-      ticks(left, right).map((x) => s("text", { class: "rx-tick", x: place([x, 0])[0], y: height - 5, "text-anchor": "middle" }, show(x))),
-      ticks(bottom, top).map((y) => s("text", { class: "rx-tick", x: 5, y: place([0, y])[1] + 4 }, show(y))),
+      across.map((x) => s("text", { class: "rx-tick", x: place([x, 0])[0], y: height - 5, "text-anchor": "middle" }, show(x))),
+      up.map((y) => s("text", { class: "rx-tick", x: 5, y: place([0, y])[1] + 4 }, show(y))),
+      s("text", { class: "rx-tick", x: (x0 + x1) / 2, y: height - 5, "text-anchor": "middle" }, x1 - x0 > 100 ? "parameter x" : "x"),
+      s("text", { class: "rx-tick", x: 5, y: (y0 + y1) / 2 + 4 }, "parameter y"),
+      s("text", { class: "rx-tick", x: width - 5, y: 15, "text-anchor": "end" }, "stronger blue: higher loss"),
       now.surface === "minibatch" && POINTS.map((point) => s("circle", { class: "rx-point", cx: place(point)[0], cy: place(point)[1], r: 3 })),
       surface().minima.map((at) => s("path", { class: "rx-minimum", d: "M-5 -5l10 10M-5 5l10 -10", transform: `translate(${place(at).join(" ")})` })),
     );

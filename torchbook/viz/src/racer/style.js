@@ -7,7 +7,8 @@ export const CSS = `
 .rx-sgd{--hue:var(--tb-accent)}.rx-momentum{--hue:var(--tb-warm)}.rx-nesterov{--hue:var(--tb-violet)}.rx-adam{--hue:var(--tb-good)}.rx-adamw{--hue:var(--tb-bad)}
 .tbviz .rx-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .rx-says{height:2.9em;overflow:hidden;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}
-.rx-legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;min-height:1.5em;align-content:flex-start;line-height:1.5}
+.rx-legend{display:flex;flex-wrap:wrap;gap:.1rem .8rem;margin-top:.35rem;min-height:1.5em;align-content:flex-start;line-height:1.5}
+.rx-lead{color:var(--tb-muted);font-size:max(12px,.92em);white-space:nowrap;font-variant-numeric:tabular-nums}
 .rx-who{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
 .rx-who b{color:var(--hue);min-width:4.6em;font-variant-numeric:tabular-nums}
 .rx-steps{align-items:center}
@@ -21,9 +22,9 @@ export const CSS = `
 .tbviz .rx-about{font-size:max(12px,.88em);color:var(--tb-muted)}
 .rx-main{display:grid;grid-template-columns:minmax(0,1fr);gap:.6rem;align-items:start}
 .rx-curve{display:flex;flex-direction:column;gap:.2rem;min-width:0}
-@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,1.45fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
+@container (min-width:560px){.rx-main{grid-template-columns:minmax(0,2.1fr) minmax(0,1fr);align-items:stretch}.rx-curve .rx-plot{flex:1 1 11rem;position:relative}.rx-curve .rx-plot>svg{position:absolute;inset:0}}
 @container (max-width:779px){.rx-legend{min-height:3.1em}}
-@container (max-width:559px){.rx-curve>.rx-title{display:none}.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
+@container (max-width:559px){.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-legend{min-height:4.5em}.rx-lead{grid-column:1/-1}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
 @container (max-width:345px){.rx-legend{font-size:12px}.rx-legend .rx-sample{width:24px}}
 .rx-seen-box,.rx-side{display:flex;flex-direction:column;gap:.6rem;min-width:0}
 .rx-map{position:relative;aspect-ratio:3/2;border:1px solid var(--tb-line);border-radius:8px;overflow:hidden;min-width:0}
@@ -71,7 +72,7 @@ export const CSS = `
 .rx-fields{grid-column:1/-1;display:flex;flex-wrap:wrap;gap:.4rem .5rem;align-items:flex-end}
 .rx-fields .tbviz-field{flex:1 1 4rem;max-width:7.5rem}
 .rx-fields input{width:100%;font-family:${MONO};padding:.2rem .4rem}
-@container (max-width:519px){.tbviz .rx-table{font-size:max(12px,.8em);table-layout:fixed}.tbviz .rx-table :is(th,td){padding:.22rem .1rem}.rx-table th:first-child{width:26%}.tbviz .rx-table thead th{font-size:max(12px,.94em)}.rx-bar>.tbviz-field:first-child{flex:1 1 100%;max-width:none}.rx-bar>.tbviz-field:has(input){flex:1 1 4rem}.tbviz .rx-bar .tbviz-field input{width:100%}.rx-fields .tbviz-field{flex-basis:3.2rem}.rx-fields input{padding:.2rem .25rem}.rx-sample{width:30px}.rx-plot{height:7rem}}
+@container (max-width:519px){.tbviz .rx-table{font-size:max(12px,.8em);table-layout:fixed}.tbviz .rx-table :is(th,td){padding:.22rem .1rem}.rx-table th:first-child{width:26%}.tbviz .rx-table thead th{font-size:max(12px,.94em)}.rx-bar>.tbviz-field:first-child{flex:1 1 100%;max-width:none}.rx-bar>.tbviz-field:has(input){flex:1 1 4rem}.tbviz .rx-bar .tbviz-field input{width:100%}.rx-fields .tbviz-field{flex-basis:3.2rem}.rx-fields input{padding:.2rem .25rem}.rx-sample{width:30px}.rx-plot{height:8.5rem}}
 @media (forced-colors:active){.rx-path,.rx-head,.rx-far{fill:none;stroke:var(--hue);stroke-width:.6;opacity:.4}
 .rx-dots{forced-color-adjust:none}}
 `;

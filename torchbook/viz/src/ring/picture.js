@@ -1,4 +1,4 @@
-/** The ring: each rank a disc of slices, one a chunk, which fill as sums come in; and the table of its numbers. */
+/** The ring: each rank a disc, each chunk a slice of it, which fill as sums come in; and the table of its numbers. */
 
 import { animate, grip, h, pressed, replace, s } from "../core/index.js";
 import { chunkEnds, perLink } from "./model.js";
@@ -28,7 +28,7 @@ export function ring({ seek }) {
   /** Everything that stays while the steps go by. */
   function build(vectors, width) {
     const ranks = vectors.length;
-    const high = width < 520 ? 330 : 380;
+    const high = width < 520 ? 400 : 380;
     const ends = chunkEnds(vectors[0].length, ranks).map((end, _, all) => end / all.at(-1));
     const radius = Math.min(high / 7, width < 520 ? 44 : 56, (0.75 * Math.PI * Math.min(width / 2, high / 2)) / ranks);
     const [mid, tall] = [width / 2, high / 2];
@@ -55,10 +55,12 @@ export function ring({ seek }) {
       const rays = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-ray" }));
       return { slices, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
     });
-    const [big, small] = [s("text", { x: mid, y: tall - 10, class: width < 520 ? "ri-big ri-tight" : "ri-big" }), s("text", { x: mid, y: tall + 16, class: "ri-mid" })];
+    const line = (y, cls) => s("text", { x: mid, y: one(tall + y), class: cls });
+    const [lead, big, of, goal] = [line(-34, "ri-mid"), line(-8, "ri-big"), line(18, "ri-mid"), line(36, "ri-mid")];
+    const first = s("text", { x: mid, y: one(point(0)[1] + radius + 14), class: "ri-mid" }, "rank 0"); // the others bear their numbers alone
     waiting = s("g");
-    replace(svg, arcs, nodes.map((one) => one.disc), big, small, waiting, nodes.map((one) => one.hub));
-    place = { point, ends, radius, big, small, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
+    replace(svg, arcs, nodes.map((one) => one.disc), first, lead, big, of, goal, waiting, nodes.map((one) => one.hub));
+    place = { point, ends, radius, lead, big, of, goal, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
   }
 
   /** The slices that the messages carry, at the discs that send them; `put` moves one on its way, from 0 to 1. */
@@ -97,8 +99,10 @@ export function ring({ seek }) {
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
     const all = perLink(steps.flatMap((each) => each.messages), ranks);
     const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
-    place.big.textContent = `${part === whole ? "" : `${part} of `}${whole} %`;
-    place.small.textContent = "of its data sent";
+    place.lead.textContent = Math.min(...all) === Math.max(...all) ? "each rank sent" : "sent at most";
+    place.big.textContent = `${part} %`;
+    place.of.textContent = part === whole ? "of its data" : "of its data;";
+    place.goal.textContent = part === whole ? "" : `${whole} % at the end`;
     const rest = () => {
       fill(state);
       const next = steps[step + 1];

@@ -31,7 +31,6 @@ export const CSS = `
 .ri-parcel.all .ri-carried{fill:var(--tb-good)}
 .ri-parcel:hover .ri-carried{stroke-width:3.6}
 .ri-svg .ri-big{font-size:26px;font-weight:700;fill:var(--tb-accent)}
-.ri-svg .ri-tight{font-size:20px}
 .ri-svg .ri-mid{fill:var(--tb-muted)}
 @media (prefers-reduced-motion:no-preference){.ri-slice{transition:transform .35s}}
 @media (forced-colors:active){.ri-slice{fill:Highlight}.ri-slice.all{fill:LinkText}}

@@ -171,10 +171,10 @@ function render({ model, el }) {
       const above = planned(now);
       chart.draw({ plans: [above, below], ranks: now.stages, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
-      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` against ${text(below)}`);
+      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` (below ${text(below)})`);
       const kept = ({ peaks, v }) => plain(peaks[0] / v);
       const share = (plan) => percent(plan.share);
-      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), `${against(share)}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), ` micro-batch${found.peaks[0] === found.v ? "" : "es"}${against(kept)}.`);
+      replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), ` of the time${against(share)}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), ` micro-batch${found.peaks[0] === found.v ? "" : "es"}${against(kept)}.`);
     }
     const at = cursorNow();
     scrub.update({ max: all.length, value: at + 1 });

@@ -63,14 +63,15 @@ function group({ hatch, data, on }) {
 
   function draw({ plan, ranks, size, most, beside }) {
     const { left, width, scale } = size;
-    const [high, gap] = sizesOf(ranks, left < 40);
+    const narrow = left < 40; // the name of the lanes stands over their numbers
+    const [high, gap] = sizesOf(ranks, narrow);
     const y = (rank) => TITLE + rank * (high + gap);
     const floor = y(ranks) + KEPT + 2;
     at = { scale, y, high };
     moving(svg, `${size.room} ${ranks}`);
     sized(names, left, floor + (beside ? 16 : 2));
     sized(svg, width + PAD, floor + (beside ? 16 : 2), -PAD);
-    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, high < 12 && r % 2 ? "" : r ? String(r) : left > 40 ? "rank 0" : "r 0")));
+    replace(names, Array.from({ length: ranks }, (_, r) => s("text", { x: r ? left - 4 : 0, y: y(r) + high / 2 + 4, "text-anchor": r ? "end" : null, class: "sd-lane" }, high < 12 && r % 2 ? "" : r || narrow ? String(r) : "rank 0")), narrow && s("text", { x: 0, y: 13, class: "sd-lane" }, "rank"));
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
@@ -94,7 +95,7 @@ function group({ hatch, data, on }) {
     const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
       const letter = plan.v > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
-      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => wide(long) + 3 < w);
+      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + 3) < w); // a text on hatching has a rim
       const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
       return { key: idOf(op), op, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
@@ -103,14 +104,17 @@ function group({ hatch, data, on }) {
 
     const unit = (KEPT - 2) / most;
     const steps = keeps(ops, 0).map(([time, n]) => `H${one(time * scale)}V${one(floor - (n / plan.v) * unit)}`).join("");
-    replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, `up to ${plain(plan.peaks[0] / plan.v)}`));
+    const peak = plain(plan.peaks[0] / plan.v);
+    const batches = `micro-batch${peak === "1" ? "" : "es"}`;
+    const holds = [`rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
+    replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, holds.find((text) => wide(text) + 8 < 0.7 * plan.whole * scale) ?? holds.at(-1)));
 
     const share = percent(plan.share);
     const largest = empty.reduce((best, next) => (!best || next.to - next.from > best.to - best.from + 1e-9 ? next : best), null);
     const fits = largest && [`bubble ${share}`, share].find((text) => wide(text) + 4 < (largest.to - largest.from) * scale);
     const right = largest && !fits && width - plan.whole * scale > wide(share) + 10;
     const shared = (fits || right) && s("text", { x: one(right ? plan.whole * scale + 4 : ((largest.from + largest.to) / 2) * scale), y: y(largest.rank) + high / 2 + 4, "text-anchor": right ? "start" : "middle", class: "sd-part" }, fits || share);
-    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, `${label}: ${plain(Number(plan.whole.toPrecision(6)))}`), shared, beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor));
+    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, `${label}: ${beside ? "" : "as long as "}${plain(Number(plan.whole.toPrecision(6)))}${beside ? "" : " forwards"}`), shared, beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor));
   }
 
   /** What is gained or lost against the schedule above, as a length. */
@@ -146,7 +150,7 @@ export function lanes({ pick, drop }) {
   const scroll = h("div", { class: "sd-scroll" }, first.svg);
   const other = h("div", { class: "sd-other" }, second.svg);
   const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
-  const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble"], [swatch("sd-kept"), "kept by rank 0"]].map((entry) => h("span", {}, entry)));
+  const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble: waits"]].map((entry) => h("span", {}, entry)));
   const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" }))));
   const node = h("div", { class: "sd" }, pattern, h("div", { class: "sd-frame" }, first.names, scroll, second.names, other), key);
   let at = { scale: 1, room: 0 };
@@ -166,7 +170,7 @@ export function lanes({ pick, drop }) {
   function draw({ plans, ranks, backward, room, whole }) {
     const taken = plans.filter(({ refused }) => !refused);
     const end = Math.max(...taken.map((plan) => plan.whole));
-    const left = room < 480 ? 22 : 44;
+    const left = room < 480 ? 30 : 44;
     const fit = Math.max(120, room - left - PAD);
     shown = { ...plans[0], ranks };
     const scale = whole ? (fit - 6) / end : Math.max((fit - 6) / end, ...taken.map(({ v }) => ((v > 1 ? 17 : 15) * v) / Math.min(1, backward)));

@@ -72,7 +72,8 @@ function holds(rank, layout) {
 }
 
 const LAID = ["chip", "box", "slice", "kept", "layers", "step", "seen"]; // one above the other
-const KEY = [["st-hues", "weights kept"], ["st-hues st-pale", "gathered"], ["st-tokens", "tokens"]];
+const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "weights it fetches"], ["st-tokens", "its tokens"]];
+const MARKS = "✓ recommended; red: too large"; // of the ways below
 
 /** `draw(setting, candidate, width, height)`; `node` are the grid and the line below it. */
 export function cluster() {
@@ -147,7 +148,7 @@ export function cluster() {
     replace(wires);
     if (name === null) {
       const some = spots.size < now.nodes * now.gpus_per_node && h("span", {}, count());
-      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), some);
+      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), h("span", {}, MARKS), some);
       return;
     }
     const rank = rankOf(name);

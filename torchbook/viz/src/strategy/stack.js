@@ -41,7 +41,7 @@ export function stack() {
     moving(svg, width);
     assign(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const narrow = width < 180; // a number stands below its name
-    const thick = narrow ? 30 : 64;
+    const thick = narrow ? 30 : 52;
     const [x, top, foot] = [2, 24, height - 24];
     const card = 1e9 * given.memory_gb;
     const scale = (0.6 * (foot - top)) / card;
@@ -71,7 +71,7 @@ export function stack() {
     let last = Infinity;
     const lines = shown.map(({ name, size, box }) => {
       const tall = box.height >= 30;
-      return { name, size: narrow && !tall ? "" : significant(size / 1e9), x: right, y: box.y + box.height / 2 + 4, below: narrow && tall, seen: box.height >= 13 }; // GB, as at the line
+      return { name, size: narrow && !tall ? "" : `${significant(size / 1e9)} GB`, x: right, y: box.y + box.height / 2 + 4, below: narrow && tall, seen: box.height >= 13 }; // GB, as at the line
     });
     const free = ({ y, seen }) => {
       const so = seen && last - y >= 14 && Math.abs(y - 4 - edge) > 15; // from the label below, and from that of the limit
@@ -80,7 +80,7 @@ export function stack() {
     };
     labels(lines.filter(free));
     write(text.named, `limit ${plain(Number((limit / 1e9).toPrecision(3)))} GB`, right, edge + 4);
-    write(text.total, amount(memory.total), x, height - 7);
+    write(text.total, `${amount(memory.total)} a GPU`, x, height - 7);
     write(text.excess, fits ? "" : `${amount(memory.total - limit)} too much`, 0, Math.min(peak, roof) - 9);
     write(text.unsplit, ghost ? `unsplit ${amount(unsplit)}` : "", 0, Math.min(tip, roof) - 9);
     svg.classList.toggle("st-not", !fits);

@@ -87,7 +87,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .tbviz-bar>.tbviz-slider{flex:1 1 18rem;grid-template-columns:auto minmax(5rem,1fr) 3.4rem}
 .tbviz-bar>.tbviz-slider>output{text-align:left;font-weight:650}
 .tbviz .st-told-one{min-height:1.45em}
-@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key{min-height:72px;line-height:18px}.st-ways{gap:3px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:44px}.st-ways [role=option] .st-mini{margin:0 4px}}
+@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key{min-height:72px;line-height:18px}.st-ways{flex-wrap:nowrap;gap:2px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:40px}.st-ways [role=option] .st-mini{margin:0 4px}}
 @media (forced-colors:active){.st-cluster,.st-stack,.st-mini,.st-key i{forced-color-adjust:none}}
 .tbviz .st-good{color:var(--tb-good)}
 .tbviz .st-bad{color:var(--tb-bad)}

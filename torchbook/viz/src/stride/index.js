@@ -135,7 +135,7 @@ function pictures(now) {
   const sum = h("div", { class: "sx-sum" });
   const facts = h("div", { class: "sx-facts", role: "list", "aria-label": "The tensor" });
   const stored = h("div", { class: "sx-told", role: "list", "aria-label": "The storage" });
-  const node = h("div", { class: "sx-picture" }, facts, grid.node, h("div", { class: "sx-below" }, store.node, stored));
+  const node = h("div", { class: "sx-picture" }, facts, grid.node, h("div", { class: "sx-below" }, store.node, stored, sum));
   const join = wires(node, { grid: grid.node, store: store.node, cellOf: grid.cellOf, slot: store.slot });
   node.append(join.node);
 
@@ -157,7 +157,7 @@ function pictures(now) {
   function tell() {
     const told = factsOf(now.get());
     replace(facts, told.tensor);
-    replace(stored, told.storage);
+    replace(stored, told.storage, h("div", { class: "sx-cap", role: "listitem" }, `${store.start()} storage_offset, where x begins`));
     const unread = now.get().state.storage.length - aliases(now.get().state).size;
     if (unread > 0) stored.append(h("div", { class: "sx-cap", role: "listitem" }, `dashed: ${unread} not reached`));
   }
@@ -349,7 +349,6 @@ function render({ model, el }) {
     if (!walking.node.hidden && fresh) walking.refresh();
     const about = ui.mark(now.preset());
     ui.tell(note, program.error || !told ? "" : about);
-    readout.classList.toggle("refused", Boolean(program.error));
     ui.say(programs.describe(program, now.selected()));
   }
   // Traits that change together are drawn once.
@@ -359,7 +358,7 @@ function render({ model, el }) {
     button("x.mT", () => apply({ name: "mT", args: {} }), { title: "Swap the last two dimensions" }),
     button("x.contiguous()", () => apply({ name: "contiguous", args: {} }), { title: "Bring the elements in order in memory" }),
   ];
-  const readout = h("div", { class: "sx-readout" }, view.sum, note, refusal);
+  const readout = h("div", { class: "sx-readout" }, note, refusal);
   const code = h("div", { class: "sx-row" }, copy, link, reset, first.nodes);
   const tools = tabs("Tools", [
     ["Write to an element", writing],

@@ -231,7 +231,7 @@ export function memory(on) {
       "div",
       { class: `sx-slot${start ? " start" : ""}`, role: "presentation" },
       el,
-      h("small", { "aria-hidden": "true" }, place),
+      h("small", { "aria-hidden": "true" }, h("span", {}, bracket([place]))),
     );
   }
 
@@ -304,6 +304,8 @@ export function memory(on) {
     mark,
     slot: (place) => slots[place],
     line: (i) => lines[i],
+    /** The sign of the place where the tensor begins. */
+    start: () => (lines.length > 1 ? "thick edge:" : "▲"),
     slots: () => slots,
     lines: () => lines,
     hasFocus,

@@ -10,7 +10,7 @@ export const CSS = `
 .tbviz [class*=tbviz-d][data-dim]{color:var(--dim);font-weight:650}
 .tbviz .sx{display:flex;flex-direction:column;gap:.9rem}
 .tbviz-stage:has(>.sx-picture){display:flex;flex-direction:column}
-.sx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:space-between;gap:.4rem;min-height:23rem;min-width:0}
+.sx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:space-between;gap:.4rem;min-height:26rem;min-width:0}
 .sx-picture>svg.sx-wires{position:absolute;inset:0;width:100%;height:100%;max-width:none;pointer-events:none;z-index:2;overflow:hidden}
 .sx-wires path{fill:none;stroke:var(--tb-accent);stroke-width:2;stroke-linejoin:round}
 .sx-wires path.more{stroke-dasharray:4 3}
@@ -61,8 +61,8 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-grid.dense .sx-rows>[role=row]{gap:2px;grid-template-columns:repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-rows>[role=row].sx-lead{grid-template-columns:1.2rem repeat(var(--n),minmax(1rem,2.3rem))}
 .sx-grid.dense .sx-cell{min-height:1.5rem;padding:0;border-radius:3px}
-.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:6.3rem}
-.sx-readout.refused .sx-sum{display:none}
+.sx-readout{display:flex;flex-direction:column;gap:.35rem;min-height:4.3rem}
+.sx-sum{min-height:3em;margin-top:.2rem}
 .sx-sum .big{font-family:${MONO};font-size:1.02em;line-height:1.5}
 .sx-sum .big>span{display:inline-block;white-space:nowrap}
 .sx-sum .small{font-size:max(12px,.9em);color:var(--tb-muted)}
@@ -73,8 +73,9 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .sx-line .sx-cap{grid-row:1/span 2;margin:0;align-self:start;line-height:1.95rem;text-align:right;padding-right:2px;font-variant-numeric:tabular-nums}
 .sx-line .sx-cell{min-height:1.95rem;padding:0}
 .sx-slot{position:relative;display:flex;flex-direction:column;align-items:stretch;min-width:0}
-.sx-slot small{visibility:hidden;line-height:1.25;text-align:center;color:var(--tb-muted);font-variant-numeric:tabular-nums}
-.sx-slot.start small,.sx-cell.on+small{visibility:visible;color:var(--tb-fg);font-weight:700}
+.sx-slot small{line-height:1.25;min-height:1.25em;white-space:nowrap;display:flex;justify-content:center;color:var(--tb-fg);font-weight:700;font-variant-numeric:tabular-nums}
+.sx-slot small>span{display:none}
+.sx-cell.on+small>span{display:inline}
 .sx-slot.start small::before{content:"▲"}
 .sx-memory.many small{display:none}
 .sx-memory.many .start .sx-cell{box-shadow:inset 4px 0 0 var(--tb-fg)}
@@ -91,10 +92,11 @@ padding:0 .25rem;font-variant-numeric:tabular-nums;font-size:max(12px,.9em);curs
 .dense .on .sx-n{position:absolute;z-index:1;background:var(--tb-bg);border-radius:3px;padding:0 1px;line-height:1}
 .tbviz:has(.sx-memory.dense) .sx-readout{min-height:0}
 @container (max-width:559px){
-.sx-picture{min-height:21.9rem}
+.sx-picture{min-height:27.9rem}
 .sx-grid,.sx-store{padding:4px 3px;margin:0 -3px}
 .sx-grid{max-height:15rem}
-.sx-readout{min-height:9.4rem;gap:.25rem}
+.sx-readout{min-height:7rem;gap:.25rem}
+.sx-sum{min-height:4.5em}
 .sx-rows>[role=row]{--between:6px}
 .sx-panel .sx-rows>[role=row]{--between:3px}
 .sx-grid.roomy .sx-rows>[role=row]{--between:10px}

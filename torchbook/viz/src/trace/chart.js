@@ -8,8 +8,8 @@ import { axis as axisOf } from "../core/units.js";
 import { busy, clamp, matcher, matches, nodeAt, PHASES, shares, zoomed } from "./model.js";
 import { fitting, percent, time, titleOf } from "./words.js";
 
-const ROWS = [21, 34]; // least and greatest height of a row
-const TALL = 330; // a chart of few rows takes about that much
+const ROWS = [21, 58]; // least and greatest height of a row
+const TALL = 410; // a chart of few rows takes about that much
 const HEAD = 20; // name of a lane
 const STRIP = 16; // the whole profile
 const AXIS = 20;
@@ -39,6 +39,9 @@ export function phasesOf(data, ids) {
   const swatch = (i) => s("svg", { width: 20, height: 13, "aria-hidden": "true", class: `tr-p${i}` }, s("rect", { x: 0.5, y: 0.5, width: 19, height: 12, fill: `url(#${ids[i]})`, class: "tr-ev" }));
   return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, part: spent[i] / all, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
 }
+
+/** What stands in the rows of a lane, at length and in brief. */
+const rowsOf = ({ name, gpu }) => (!gpu ? ["operators and your marks; below each what it calls ↓", "↓ what it calls"] : name.endsWith("marks") ? ["record_function, on the GPU", "record_function"] : ["kernels and copies"]);
 
 const NICE = [1, 2, 5];
 function ticks({ start, end }, width) {
@@ -162,6 +165,13 @@ export function chart(data, on) {
     return s("rect", { x: box.x - 1, y: box.y - 1, width: Math.max(box.width + 2, 5), height: box.height + 2, rx: 3, class: cls });
   }
 
+  /** A lane's name, and where there is room for it what stands in its rows. */
+  function headOf(lane, y) {
+    const name = `${lane.name}: busy ${percent(busy(lane, now.start, now.end), 1)}`;
+    const kind = rowsOf(lane).find((text) => 7.4 * name.length + 6.8 * text.length + 16 < width);
+    return [s("text", { x: 4, y, class: "tr-lane" }, name), kind && s("text", { x: width - 4, y, class: "tr-kind", "text-anchor": "end" }, kind)];
+  }
+
   function draw(state) {
     now = { start: state.start, end: state.end };
     width = Math.max(240, Math.floor(node.clientWidth) || 640);
@@ -178,7 +188,7 @@ export function chart(data, on) {
       svg,
       patterns(ids),
       grid,
-      data.lanes.map((lane, i) => s("text", { x: 4, y: tops[i] - 6, class: "tr-lane" }, `${lane.name}: ${i ? "" : "busy "}${percent(busy(lane, now.start, now.end), 1)}`)),
+      data.lanes.map((lane, i) => headOf(lane, tops[i] - 6)),
       events({ hit, phase: state.phase }),
       chosen?.links.map((link) => frame(link.to, "tr-linked")),
       frame(chosen, "tr-on"),

@@ -127,7 +127,7 @@ function render({ model, el }) {
     el.phase = name;
     return el;
   });
-  const legend = h("div", { class: "tr-legend", "aria-hidden": "true" }, parts.filter(({ part }) => part >= 0.01).map(({ name, i, share, swatch }) => h("span", {}, swatch(), name, h("b", { class: `tr-of tr-p${i}` }, share))));
+  const legend = h("div", { class: "tr-legend", "aria-hidden": "true" }, h("span", {}, "CPU time:"), parts.filter(({ part }) => part >= 0.01).map(({ name, i, share, swatch }) => h("span", {}, swatch(), name, h("b", { class: `tr-of tr-p${i}` }, share))));
   const search = field({ label: "find operators by name", placeholder: "addmm", size: 16, oninput: (query) => ui.set({ query }) });
   search.classList.add("tr-search");
   const told = h("p", { class: "tr-found", role: "status" });
@@ -165,8 +165,8 @@ function render({ model, el }) {
     const node = chosen()?.links[0]?.to;
     if (node) reach(node);
   };
-  const tools = toolbar("Zoom", [closer, wider, all, to, parent, other]);
-  tools.classList.add("tr-tools");
+  const tools = toolbar("Zoom", [closer, wider, all]);
+  const event = toolbar("Chosen event", [to, parent, other]);
   const sideways = toolbar("Move", [left, right]);
 
   function drawChart() {
@@ -204,7 +204,8 @@ function render({ model, el }) {
     other.disable(!first);
     if (node && node.i !== revealed) picture.reveal(node);
     revealed = node?.i ?? -1;
-    tools.reset();
+    event.hidden = !node;
+    for (const one of [tools, event]) one.reset();
     ui.say(node ? details(data, node) : summary);
   }
 
@@ -228,7 +229,7 @@ function render({ model, el }) {
     bar: tools,
     readout: [legend, h("div", { class: "tr-said" }, note, brief)],
     drawer: [
-      sideways,
+      h("div", { class: "tr-bar" }, sideways, event),
       h("div", { class: "tr-bar tr-key" }, h("p", { class: "tr-title" }, "Phases"), toolbar("Phases", phases)),
       h("div", { class: "tr-bar" }, search, told, scope),
       operators.node,

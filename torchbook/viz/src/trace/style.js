@@ -6,8 +6,7 @@ export const CSS = `
 .tr{display:grid;grid-template-columns:minmax(0,1fr);gap:.7rem}
 .tbviz .tr-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tr-said{height:2.9em;overflow:hidden}
-@container (max-width:779px){.tr-tools{flex:1 1 100%}}
-.tr-legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem}
+.tr-legend{display:flex;flex-wrap:wrap;gap:.1rem .7rem}
 .tr-legend>span{display:inline-flex;gap:.35rem;align-items:center;white-space:nowrap}
 .tr-of{color:var(--hue)}
 .tr-bar{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:flex-end}
@@ -25,6 +24,7 @@ export const CSS = `
 .tr-chart text{font:12px system-ui,sans-serif;fill:var(--tb-fg)}
 .tr-chart .tr-tick{fill:var(--tb-muted);font-size:12px}
 .tr-chart .tr-lane{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round;font-weight:600;fill:var(--tb-muted);font-size:12px}
+.tr-chart .tr-kind{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round;fill:var(--tb-muted)}
 .tr-chart .tr-name{pointer-events:none;font-size:12px}
 .tr-grid{stroke:var(--tb-line);stroke-width:1}
 .tr-step{stroke:var(--tb-muted);stroke-width:1.2;stroke-dasharray:3 4}
