@@ -77,16 +77,19 @@ _COME = """async (place) => {
 _ANSWER = """async (place) => {
   const figure = place.querySelector(".tbviz");
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-  for (const one of figure.querySelectorAll("button:not([aria-disabled=true], [aria-pressed=true]), select")) {
+  const free = ":not([aria-disabled=true], [aria-pressed=true], [aria-selected=true])";
+  for (const one of figure.querySelectorAll(`:is(button, select, [role=option], input[type=range])${free}`)) {
     if (one.disabled || !one.checkVisibility()) continue;
     let changed = false;
     const watcher = new MutationObserver(() => { changed = true; });
     watcher.observe(figure, { subtree: true, childList: true, characterData: true, attributes: true });
     const pressed = performance.now();
-    if (one.matches("select")) {
-      one.selectedIndex = (one.selectedIndex + 1) % one.length;
-      one.dispatchEvent(new Event("change", { bubbles: true }));
-    } else one.click();
+    if (one.matches("select")) one.selectedIndex = (one.selectedIndex + 1) % one.length;
+    else if (one.matches("input")) one.value = one.value === one.max ? one.min : one.max;
+    else one.click();
+    if (!one.matches("button, [role=option]")) {
+      for (const name of ["input", "change"]) one.dispatchEvent(new Event(name, { bubbles: true }));
+    }
     await frame();
     watcher.disconnect();
     if (changed) return performance.now() - pressed;
@@ -121,7 +124,7 @@ class Figure:
     width: int  # of the screen
     seen: Seen
     small: tuple[str, ...]  # targets that a finger misses; none are looked for on a wide screen
-    moved: int  # pixels between the lowest and the highest of its presets
+    moved: int  # pixels between the lowest and the highest of its states: at first, after a press, with each preset
     ready_ms: float  # from when it came into view
     answer_ms: float | None  # from a press; None: nothing that was pressed changed it
 
@@ -159,8 +162,6 @@ class Play:
     page: str
     nodes: int
     frames: tuple[float, ...]  # milliseconds of each
-    load: float  # processes that wanted to run on this machine, on average of the last minute
-    cores: int
 
     @property
     def dropped(self) -> int:
@@ -175,6 +176,7 @@ class Gallery:
     pages: list[Read] = field(default_factory=list)
     play: Play | None = None
     failed: list[str] = field(default_factory=list)  # what could not be measured
+    loads: list[float] = field(default_factory=list)  # processes that wanted to run here: a minute's mean, at each page
 
 
 def cls(shifts: Sequence[tuple[float, float]]) -> float:
@@ -223,7 +225,7 @@ MEASURES = (
     Measure("stage, % of the area", lambda one: round(100 * one.seen.share), least=SHARE, aim=True),
     Measure("targets under 40 px", lambda one: len(one.small), most=0, screens=(NARROW,)),
     Measure("smallest type, px", lambda one: one.seen.type, least=TYPE_PX),
-    Measure("px between presets", lambda one: one.moved, most=MOVED_PX),
+    Measure("px by which a press moves what follows", lambda one: one.moved, most=MOVED_PX),
     Measure("controls in the stage", lambda one: one.seen.in_stage),
     Measure("words in the stage", lambda one: one.seen.words_in_stage),
     Measure("ms from view to the first answer", lambda one: round(one.first_ms)),
@@ -318,7 +320,7 @@ def played(browser: Browser, root: Path, http: str, names: Sequence[str]) -> Pla
         figure = page.locator(FIGURE).nth(place)
         figure.evaluate(_COME)
         frames = figure.evaluate(_PLAY, LONGEST_PLAY_MS)
-    return Play(name, nodes, tuple(frames), os.getloadavg()[0], os.cpu_count() or 1)
+    return Play(name, nodes, tuple(frames))
 
 
 def measured(root: Path, names: Sequence[str] = ()) -> Gallery:
@@ -330,6 +332,7 @@ def measured(root: Path, names: Sequence[str] = ()) -> Gallery:
         print(what, file=sys.stderr, flush=True)
         try:
             act()
+            gallery.loads.append(os.getloadavg()[0])
         except PlaywrightError as error:
             gallery.failed.append(f"{what}: {str(error).splitlines()[0]}")
 
@@ -428,8 +431,7 @@ def of_play(play: Play | None) -> str:
         return "No autograd figure is on these pages.\n"
     return (
         f"Autograd's largest graph, {play.nodes} nodes ({play.page}): {play.dropped} of {len(play.frames)} frames took "
-        f"more than {FRAME_MS} ms, the longest {max(play.frames, default=0):.0f} ms, "
-        f"while {play.load:.1f} processes wanted {play.cores} cores.\n"
+        f"more than {FRAME_MS} ms, the longest {max(play.frames, default=0):.0f} ms.\n"
     )
 
 
@@ -438,7 +440,8 @@ def told(gallery: Gallery) -> str:
     off, missed = faults(gallery), short(gallery, aims=True)
     first = (
         f"{sum(one.width == NARROW for one in gallery.figures)} figures on "
-        f"{len({one.page for one in gallery.figures})} of {len(gallery.pages)} pages.\n"
+        f"{len({one.page for one in gallery.figures})} of {len(gallery.pages)} pages. Times were taken while "
+        f"{statistics.median(gallery.loads or [0]):.1f} processes wanted {os.cpu_count()} cores.\n"
     )
     parts = [
         "# Figures of the site\n", first, of_play(gallery.play),

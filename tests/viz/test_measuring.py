@@ -83,7 +83,7 @@ def test_a_limit_that_is_not_kept_is_named(change: dict[str, object], says: str)
     ("figure", "says"),
     [
         (replace(KEPT, small=("<a>",)), "targets under 40 px, ≤ 0: 1, such as `<a>`"),
-        (replace(KEPT, moved=9), "px between presets"),
+        (replace(KEPT, moved=9), "px by which a press moves what follows"),
         (replace(KEPT, answer_ms=None), "nothing that is pressed changes it"),
     ],
 )
