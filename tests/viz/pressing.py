@@ -56,9 +56,9 @@ PHONE = {"width": 390, "has_touch": True, "is_mobile": True}  # options of a pag
 SCREENS = {1280: 900, 390: 844}  # width and height of the screens on which a figure must fit
 
 
-_HEIGHTS = """async () => {
-  for (const drawer of document.querySelectorAll(".tbviz-drawer")) drawer.open = false;
-  const figure = document.querySelector(".tbviz");
+_HEIGHTS = """async (place) => {
+  for (const drawer of place.querySelectorAll(".tbviz-drawer")) drawer.open = false;
+  const figure = place.querySelector(".tbviz");
   const heights = { "at first": figure.offsetHeight };
   for (const preset of figure.querySelectorAll('[role=toolbar][aria-label*="resets"] button')) {
     preset.click();
@@ -69,16 +69,20 @@ _HEIGHTS = """async () => {
 }"""
 
 
-def heights(page: Page) -> dict[str, int]:
-    """Pixels that the page's figure is high at first and with each of its presets, its drawer closed."""
-    return dict(page.evaluate(_HEIGHTS))
+def heights(place: Page | Locator) -> dict[str, int]:
+    """Pixels that a place's figure is high at first and with each of its presets, its drawer closed."""
+    return dict(_whole(place).evaluate(_HEIGHTS))
 
 
-_SMALL = """() => {
+def _whole(place: Page | Locator) -> Locator:
+    return place.locator("html") if isinstance(place, Page) else place
+
+
+_SMALL = """(place) => {
   const hands = ["pointer", "grab", "ew-resize"];
   const own = (one) => hands.includes(getComputedStyle(one).cursor)
     && getComputedStyle(one).cursor !== getComputedStyle(one.parentElement).cursor;
-  return [...document.querySelectorAll(".tbviz *")]
+  return [...place.querySelectorAll(".tbviz *")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches("style, label, label *, option"))
     .filter((one) => getComputedStyle(one).pointerEvents !== "none")
     .filter((one) => one.matches("button, select, input, summary, a[href], [role=gridcell]") || own(one))
@@ -87,9 +91,9 @@ _SMALL = """() => {
 }"""
 
 
-def small(page: Page) -> list[str]:
+def small(place: Page | Locator) -> list[str]:
     """What is to be touched and is less than 40 pixels wide or high."""
-    return list(page.evaluate(_SMALL))
+    return list(_whole(place).evaluate(_SMALL))
 
 
 def moving(page: Page, what: str) -> int:

@@ -5,7 +5,7 @@ What only one figure does is in `pages/`. A new figure needs a `sample()` in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from tests.axe import look as axe
 from torchbook import viz
 
 from .conftest import Pages, Show, Theme, mounted, overflow, shower, start_all
+from .measuring import CONTROLS, PICTURE_PX, WORDS, Seen, measure
 from .pressing import copied, press
 from .samples import Look, sample_of
 
@@ -26,6 +27,21 @@ FIGURES = [name for name in viz.__all__ if name[0].isupper()]
 BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 24, 28)"}
 THEMES: tuple[Theme, ...] = ("light", "dark")
 BROKEN = (":nothing", "=%", "=x")  # no word of a figure, no text of a link, no base64
+
+# Of a figure in each of the states of its gallery; and the figures that have more, with what they have and why.
+LIMITS: dict[str, tuple[Callable[[Seen], int], int]] = {
+    "words": (lambda seen: seen.words, WORDS),
+    "controls": (lambda seen: seen.controls, CONTROLS),
+    "picture": (lambda seen: seen.first_picture, PICTURE_PX),
+}
+FONTS_PX = 8  # by which a line may be higher on another machine
+OVER: dict[tuple[str, str], tuple[int, str]] = {
+    ("BroadcastExplorer", "picture"): (103, "names, shapes and strides stand above the cells"),
+    ("BroadcastExplorer", "words"): (65, "a refusal says torch's message and what would help"),
+    ("FloatExplorer", "picture"): (85, "a line tells sign, exponent and fraction apart"),
+    ("MemoryBudget", "controls"): (10, "three models, and six ways to save memory"),
+    ("TokenizerExplorer", "controls"): (9, "text and vocabulary are given, then the merges are played"),
+}
 
 STATES = """(toolbar) => {
   const name = (control) => control.labels?.[0]?.textContent ?? control.ariaLabel ?? control.textContent;
@@ -184,11 +200,11 @@ class Tour:
 
     @cached_property
     def gallery(self) -> list[tuple[State, str]]:
-        """States given by Python, all on one page, and the words of Python."""
+        """States given by Python, all on one page, and the words of Python; how large they are is noted."""
         presets = self.sample.presets.values() if self.sample.presets_of_python else ()
         widgets = [self.sample.make(**traits) for traits in ({}, self.sample.other, *presets)]
         page = self._show(*(mounted(widget, model=f"m{number}") for number, widget in enumerate(widgets)))
-        start_all(page)
+        self.sizes = [measure(figure) for figure in start_all(page)]
         seen = states(page, self.sample.toolbar)
         self._done()
         return [(state, plain(self.said(widget.words))) for state, widget in zip(seen, widgets, strict=True)]
@@ -450,6 +466,19 @@ def test_its_colours_are_legible(tour: Tour, theme: str) -> None:
 
 def test_it_stays_inside_the_page(tour: Tour) -> None:
     assert [(look.theme, look.width, look.overflow) for look in tour.looks if look.overflow > 0] == []
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_it_is_a_picture_first_and_then_few_words_and_controls(tour: Tour, limit: str) -> None:
+    assert tour.gallery
+    of, most = LIMITS[limit]
+    value = max(map(of, tour.sizes))
+    if (tour.name, limit) not in OVER:
+        assert value <= most
+        return
+    present, reason = OVER[tour.name, limit]
+    slack = FONTS_PX if limit == "picture" else 0
+    assert max(most + 1, present - slack) <= value <= present + slack, f"not {present} any more ({reason})"
 
 
 def test_its_targets_are_large_enough(tour: Tour) -> None:

@@ -16,6 +16,7 @@ from ..models.test_dispatch import dispatch_route
 from ..models.test_pipeline import timeline_of_a_run
 from ..models.test_roofline import roofline_of_a_machine
 from ..models.test_tokenizer import tokenizer_explorer
+from ..pressing import heights
 
 Make = Callable[[], Visualizer]
 FIGURES: list[Make] = [
@@ -27,21 +28,6 @@ SCREENS: dict[str, ViewportSize] = {
     "phone": {"width": 390, "height": 844},
     "wide": {"width": 720, "height": 900},
 }
-
-HEIGHTS = """async () => {
-  const figure = document.querySelector(".tbviz");
-  figure.querySelector(".tbviz-drawer").open = false;
-  const turn = () =>
-    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))));
-  await turn();
-  const heights = [figure.offsetHeight];
-  for (const button of figure.querySelectorAll('[role=toolbar][aria-label*="resets"] button')) {
-    button.click();
-    await turn();
-    heights.push(figure.offsetHeight);
-  }
-  return heights;
-}"""
 
 SMALL = """() => {
   const shown = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -65,15 +51,15 @@ def opened(show: Show, make: Make, screen: str) -> Page:
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("make", FIGURES)
 def test_no_preset_is_higher_than_the_screen_or_than_another(show: Show, make: Make, screen: str) -> None:
-    heights = opened(show, make, screen).evaluate(HEIGHTS)
-    assert max(heights) <= SCREENS[screen]["height"]
-    assert max(heights) - min(heights) <= 8
+    high = heights(opened(show, make, screen)).values()
+    assert max(high) <= SCREENS[screen]["height"]
+    assert max(high) - min(high) <= 8
 
 
 @pytest.mark.parametrize("make", FIGURES)
 def test_a_finger_finds_every_control(show: Show, make: Make) -> None:
     page = opened(show, make, "phone")
-    page.evaluate(HEIGHTS)  # with the drawer closed, in each state
+    heights(page)  # with the drawer closed, in each state
     assert page.evaluate(SMALL) == []
 
 
