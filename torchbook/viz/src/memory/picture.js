@@ -32,7 +32,7 @@ export function stack() {
   const names = keyed(key, {
     key: (one) => one.name,
     make: (one) => h("li", {}, h("i", { class: `mb-${one.name}` }), h("span", {}, BRIEF[one.name] ?? LABELS[one.name]), h("b")),
-    update: (el, one) => (el.lastChild.textContent = significant(one.size / 1e9)) // GB, as at the line,
+    update: (el, one) => (el.lastChild.textContent = `${significant(one.size / 1e9)} GB`), // the unit of the line
   });
 
   function place(el, attrs) {

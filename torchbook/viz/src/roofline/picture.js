@@ -96,7 +96,7 @@ export function plot(on) {
       svg,
       ticks(low, top).map((n) => [s("line", { x1: left, x2: width - right, y1: y(10 ** n), y2: y(10 ** n), class: "sc-grid" }), n % 3 === 0 && text(left - 6, y(10 ** n) + 4, tick(n), { "text-anchor": "end" })]),
       ticks(from, to).map((n, i) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), i % 2 === 0 && text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
-      text(2, 12, "FLOP/s", { class: "sc-axis" }),
+      text(2, 12, "FLOP/s, P = 10¹⁵", { class: "sc-axis" }),
       text((left + width - right) / 2, high - 4, "FLOP/byte", { "text-anchor": "middle", class: "sc-axis" }),
       points.length > 0 && s("text", { x: width - right, y: 12, "text-anchor": "end" }, s("tspan", { class: "rl-cross" }, "+"), " measured where this page ran"),
       stem,
