@@ -14,8 +14,19 @@ makes the magic known.
 from torchbook.ranks.launching import Node, RanksError, Run, folder, launch
 from torchbook.ranks.magic import register
 from torchbook.ranks.networks import two_networks
-from torchbook.ranks.processes import free_port, kill_marked, marked
+from torchbook.ranks.processes import MARK, free_port, kill_marked, marked
 
-__all__ = ["Node", "RanksError", "Run", "folder", "free_port", "kill_marked", "launch", "marked", "two_networks"]
+__all__ = [
+    "MARK",
+    "Node",
+    "RanksError",
+    "Run",
+    "folder",
+    "free_port",
+    "kill_marked",
+    "launch",
+    "marked",
+    "two_networks",
+]
 
 register()
