@@ -60,6 +60,18 @@ def test_norm_without_gradient(total_norm):
     assert norm is not None and _near(norm, 10.0), "a parameter whose .grad is None must be left out"
 
 
+def test_norm_of_nothing(total_norm):
+    try:
+        norm = total_norm([nn.Parameter(torch.zeros(2))])
+    except (RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, NotImplementedError):
+            raise
+        raise AssertionError(
+            f"before the first backward no parameter has a gradient: the norm is 0, not {error}"
+        ) from None
+    assert norm == 0, f"where there is no gradient the norm is 0, not {norm}"
+
+
 def test_norms(clipped_step):
     model, loss_of = _example()
     true = _gradient(model, loss_of).norm().item()

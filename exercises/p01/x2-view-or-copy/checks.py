@@ -32,6 +32,13 @@ def test_expanded(verdict):
     assert verdict(lambda t: t[0], t) == "view", "several elements may share a place; addresses still tell"
 
 
+def test_detached(verdict):
+    t = torch.zeros(2, 3)
+    assert verdict(torch.Tensor.detach, t) == "view", (
+        "detach() is not recorded as a view (its _base is None), and lies on the same storage all the same"
+    )
+
+
 def test_nothing_is_written(verdict):
     t = torch.arange(6.0).reshape(2, 3)
     before = t._version

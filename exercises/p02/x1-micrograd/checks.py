@@ -61,6 +61,17 @@ def test_accumulates(Value):
     assert _near(a.grad, 7.0), "a second expression adds to the gradient that is there, as in PyTorch"
 
 
+def test_shared_by_two_expressions(Value):
+    a = Value(2.0)
+    b = a * a
+    (b * 2).backward()
+    (b * 2).backward()
+    assert _near(b.grad, 4.0) and _near(a.grad, 16.0), (
+        "both expressions use b, and the second sent on what the first had left in b.grad: "
+        "what flows is not what is stored"
+    )
+
+
 def test_relu_at_zero(Value):
     a = Value(0.0)
     a.relu().backward()

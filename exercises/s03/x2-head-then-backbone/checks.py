@@ -55,6 +55,19 @@ def test_head_fits(with_new_head):
         assert tuned(x).shape == (24, 2), "one logit for each of the new classes"
 
 
+def test_head_is_on_the_models_device(with_new_head):
+    model = _problem()[0].to("meta")  # a device that every machine has, where nothing is computed
+    try:
+        devices = {p.device.type for p in with_new_head(model, 2).parameters()}
+    except (NotImplementedError, RuntimeError) as error:
+        if isinstance(error, NotImplementedError) and not error.args:
+            raise
+        raise AssertionError(f"the function does not work on another device than the CPU: {error}") from None
+    assert devices == {"meta"}, (
+        f"the model is on the device 'meta', and the copy's parameters are on {', '.join(sorted(devices))}"
+    )
+
+
 def test_frozen(with_new_head):
     tuned = with_new_head(_problem()[0], 2)
     left = [name for name, p in tuned.backbone.named_parameters() if p.requires_grad]

@@ -167,6 +167,18 @@ def test_batch_is_made_before(training_step):
     assert not made, "the step makes its batch or its model anew: that is measured too, so make them before"
 
 
+def test_step_fetches_no_number(training_step):
+    _, step = training_step("meta", 4)  # a device that has shapes and no numbers
+    try:
+        step()
+    except (NotImplementedError, RuntimeError) as error:
+        if isinstance(error, NotImplementedError) and not error.args:
+            raise
+        raise AssertionError(
+            f"a step must run without a number that Python knows, and needs one: item, tolist, cpu or numpy? ({error})"
+        ) from None
+
+
 def test_hidden_queue(time_ratio, seed):
     draw = random.Random(seed)
     for _ in range(10):
