@@ -34,7 +34,21 @@ _COMPARISONS = {
 }
 _ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult, ast.Pow)  # of which a op b is not b op a
 _LEFT_ALONE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.BitAnd, ast.BitOr)
-_SYMMETRIC = {"max", "min", "maximum", "minimum", "equal", "allclose", "isclose", "add", "mul", "gcd", "logaddexp"}
+_SYMMETRIC = {
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "equal",
+    "allclose",
+    "isclose",
+    "add",
+    "mul",
+    "gcd",
+    "logaddexp",
+    "mse_loss",
+    "l1_loss",
+}
 _OTHERS = {
     **{"mean": "sum", "sum": "mean", "amax": "amin", "amin": "amax", "max": "min", "min": "max", "argmax": "argmin"},
     **{
@@ -58,7 +72,7 @@ _IN_PLACE = {
     *("masked_fill", "scatter", "scatter_add", "index_add", "index_fill", "squeeze", "unsqueeze", "transpose", "pow"),
     *("lerp", "addcmul", "addcdiv", "copy", "round", "floor", "cumsum", "triu", "tril", "clamp_min", "clamp_max"),
 }
-_NEEDS_GRADIENTS = re.compile(r"grad|backward|record|loss|train|learn|differentia", re.IGNORECASE)
+_NEEDS_GRADIENTS = re.compile(r"gradient|autograd|backward|\.grad\b|requires_grad|train|differentiab", re.IGNORECASE)
 SMALL = 1e-2  # below which a number is an epsilon or a rate
 
 Edit = tuple[int, int, str]  # bytes from, bytes to, and what comes there
@@ -187,6 +201,13 @@ class _Code:
         return [f for f in functions if any(statement.lineno in self._lines for statement in f.body)]
 
     @cached_property
+    def asked(self) -> list[ast.FunctionDef]:
+        """Those of them that are asked for by name, and not helpers."""
+        outer = [self.tree, *(node for node in self.tree.body if isinstance(node, ast.ClassDef))]
+        reachable = [statement for node in outer for statement in node.body]
+        return [f for f in self.functions if f in reachable and (not f.name.startswith("_") or f.name == "__call__")]
+
+    @cached_property
     def first_node(self) -> ast.AST | None:
         """The node at which what concerns whole functions is done."""
         return self.nodes[0] if self.nodes else None
@@ -236,6 +257,8 @@ def _left_alone(node: ast.AST) -> Iterator[ast.AST]:
         yield node.msg
     if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
         yield node
+    if isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: no other result, an error more
+        yield node
 
 
 def _unparsed(node: ast.AST, **fields: Any) -> str:
@@ -274,7 +297,10 @@ def _comparison(node: ast.AST, code: _Code) -> Iterator[Edit]:
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
         for left, sign, right in zip(operands, node.ops, node.comparators, strict=False):
-            for new in _COMPARISONS[type(sign).__name__]:
+            is_single = isinstance(right, ast.Constant)  # None, say, to which equality and identity are one
+            for new in _COMPARISONS[type(sign).__name__][
+                : 1 if is_single and isinstance(sign, ast.Is | ast.IsNot) else 2
+            ]:
                 yield from code.sign(left, right, rf"{_SIGNS[type(sign).__name__]}", new)
 
 
@@ -362,12 +388,12 @@ def _swapped(node: ast.AST, code: _Code) -> Iterator[Edit]:
 def _argument(node: ast.AST, code: _Code) -> Iterator[Edit]:
     """An argument is not given: dtype, device, dim, keepdim, an option, all that a star hands on."""
     if isinstance(node, ast.Call):
-        for keyword in node.keywords:
+        for keyword in (keyword for keyword in node.keywords if keyword.arg != "strict"):
             yield code.whole(node, _unparsed(node, keywords=[k for k in node.keywords if k is not keyword]))
         for place, argument in enumerate(node.args):
             if isinstance(argument, ast.Starred) or place == len(node.args) - 1 != 0:
                 yield code.whole(node, _unparsed(node, args=[a for a in node.args if a is not argument]))
-        if isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        if isinstance(node.func, ast.Attribute) and len(node.args) == 1 and ast.unparse(node.args[0]) != "True":
             yield code.whole(node, _unparsed(node, args=[]))
 
 
@@ -377,15 +403,21 @@ def _in_place(node: ast.AST, code: _Code) -> Iterator[Edit]:
         name, end = node.func.attr, code.end(node.func)
         if name.endswith("_") and not name.startswith("_") and name not in _GRADIENTS:
             yield end - 1, end, ""
-        elif name in _IN_PLACE and _name_of(node.func.value) not in ("torch", "F", "math", "np"):
+        elif name in _IN_PLACE and _may_be_held(node.func.value):
             yield end, end, "_"
-    if isinstance(node, ast.AugAssign):
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
         value = ast.BinOp(_loaded(node.target), node.op, node.value)
         yield code.whole(node, f"{code.text(node.target)} = {ast.unparse(value)}")
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
         sign = _SIGNS.get(type(node.value.op).__name__, "")
         if sign and ast.unparse(node.value.left) == ast.unparse(node.targets[0]):
             yield code.whole(node, f"{code.text(node.targets[0])} {sign}= {ast.unparse(node.value.right)}")
+
+
+def _may_be_held(value: ast.expr) -> bool:
+    """Whether others may have the same tensor: not if it was just computed, in the middle of a chain."""
+    names = ast.Name | ast.Attribute | ast.Subscript
+    return isinstance(value, names) and _name_of(value) not in ("torch", "F", "math", "np")
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -423,7 +455,7 @@ def _gradient(node: ast.AST, code: _Code) -> Iterator[Edit]:
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Call | ast.Name | ast.BinOp):
         yield code.whole(node.value, f"({code.text(node.value)}).detach()")
     if node is code.first_node and re.search(rb"^import torch$", code.raw, re.MULTILINE):
-        for function in code.functions:
+        for function in code.asked:
             returned = ast.unparse(function.returns) if function.returns else "None"
             if not function.decorator_list and re.search(r"[A-Z]", returned):  # a tensor, a model, nothing, anything
                 yield code.start(function), code.start(function), f"@torch.no_grad()\n{code.indent(function)}"

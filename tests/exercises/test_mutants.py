@@ -93,7 +93,7 @@ def made(body: str, statement: str = "") -> dict[str, set[str]]:
         ("argument", "return x(*y)", {"return x()"}),
         ("in place", "return x.mul(y)", {"return x.mul_(y)"}),
         ("in place", "x.mul_(y)", {"x.mul(y)"}),
-        ("in place", "x += y", {"x = x + y"}),
+        ("in place", "x.data += y", {"x.data = x.data + y"}),
         ("in place", "x = x + y", {"x += y"}),
         ("alias", "return x.clone()", {"return x"}),
         ("alias", "return copy.deepcopy(x)", {"return (x)"}),

@@ -105,7 +105,7 @@ def test_counter_stands_still(MyAdamW):
     _step(optimizer, p, 2.0)
     m, s = (0.25 + 1.0) / 0.75, (0.1875 + 1.0) / 0.4375
     assert _is(p, -1 - m / math.sqrt(s)), (
-        "a step without a gradient lay between two with one: t counts the parameter's own updates, and this is its second"
+        "a step without a gradient lay between two with one: t counts a parameter's own updates, and this is its second"
     )
 
 
