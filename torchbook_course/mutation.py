@@ -453,6 +453,10 @@ def _brackets(function: ast.Attribute, code: _Code) -> int:
 def _gradient(node: ast.AST, code: _Code) -> Iterator[Edit]:
     """Recording switched off, or a result detached, where it was not."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Call | ast.Name | ast.BinOp):
+        is_detached = isinstance(node.value, ast.Call) and _name_of(node.value.func) == "detach"
+        is_asked = any(node in ast.walk(function) for function in code.asked)
+        if is_detached or not is_asked:
+            return
         yield code.whole(node.value, f"({code.text(node.value)}).detach()")
     if node is code.first_node and re.search(rb"^import torch$", code.raw, re.MULTILINE):
         for function in code.asked:
@@ -475,6 +479,8 @@ def _context(node: ast.AST, code: _Code) -> Iterator[Edit]:
     if node is code.first_node:
         for function in code.functions:
             for decorator in function.decorator_list:
+                if ast.unparse(decorator) in ("staticmethod", "property"):
+                    continue
                 yield code.start(decorator) - 1, code.end(decorator), "# no decorator"
 
 

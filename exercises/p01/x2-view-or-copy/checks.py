@@ -11,6 +11,13 @@ def test_slice(verdict):
     assert verdict(lambda t: t[1:], torch.zeros(3, 2)) == "view", "a slice begins further in, on the same storage"
 
 
+def test_view_of_a_slice(verdict):
+    t = torch.zeros(4, 3)[1:]
+    assert verdict(lambda t: t.t(), t) == "view", (
+        "t itself begins further in on its storage: compare storages, and not with the address of an element"
+    )
+
+
 def test_equal_values(verdict):
     assert verdict(torch.clone, torch.ones(3)) == "copy", "a clone has equal values on a storage of its own"
 

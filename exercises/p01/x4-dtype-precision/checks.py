@@ -23,6 +23,7 @@ def test_sequential_stalls(sequential_sum):
 
 def test_stall(stall):
     total, additions = stall(1e-4, torch.float16)
+    assert type(total) is float, f"the sum is asked for as a Python float, and is a {type(total).__name__}"
     assert total == 0.25, "float16 stops where half a step is larger than what is added"
     assert additions == 2181, "count the additions that changed the sum, and round `small` to the dtype first"
 

@@ -12,6 +12,7 @@ def test_values(Value):
     found = [(a + b).data, (a - b).data, (a * b).data, (a / b).data, (-a).data, (a**2).data, b.relu().data]
     assert found == [1.0, 5.0, -6.0, -1.5, -3.0, 9.0, 0.0], "the forward must compute the plain numbers"
     assert _near(Value(1.0).exp().data, 2.718281828459045), "exp() is the exponential function"
+    assert type(Value(3).data) is float, f"data is a Python float, and Value(3).data is {Value(3).data!r}"
 
 
 def test_gradients(Value):
@@ -25,8 +26,10 @@ def test_numbers_on_the_left(Value):
     a = Value(4.0)
     try:
         out = 2 * a + (1 - a) + 8 / a
-    except TypeError:
-        raise AssertionError("a plain number may stand on the left: 2 * a, 1 - a, 8 / a") from None
+        more = 3 + a
+    except (TypeError, AttributeError):
+        raise AssertionError("a plain number may stand on the left: 2 * a, 1 - a, 8 / a, 3 + a") from None
+    assert _near(more.data, 7.0), "3 + a is 7 where a is 4"
     out.backward()
     assert _near(out.data, 7.0), "1 - a and 8 / a are not a - 1 and a / 8"
     assert _near(a.grad, 0.5), "the slope of 2*a + (1 - a) + 8/a at 4 is 2 - 1 - 1/2"

@@ -58,6 +58,20 @@ def test_no_autograd(loss_and_gradients):
         autograd.grad, autograd.backward, autograd.forward_ad.make_dual = kept
 
 
+def test_nothing_is_recorded(loss_and_gradients):
+    params, x, y = _problem(2)
+    loss, gradients = loss_and_gradients({name: p.requires_grad_() for name, p in params.items()}, x, y)
+    recorded = [name for name, g in {"the loss": loss, **gradients}.items() if g.requires_grad]
+    assert not recorded, f"the parameters require gradients here, and autograd recorded {', '.join(recorded)}"
+
+
+def test_relu_at_zero(loss_and_gradients):
+    params, x, y = _problem(9)
+    params = params | {"b1": torch.zeros_like(params["b1"])}
+    _, gradients = loss_and_gradients(params, torch.zeros_like(x), y)
+    assert not gradients["b1"].any(), "where the input of relu is exactly 0 its slope is 0, as in PyTorch"
+
+
 def test_mean_over_batch(loss_and_gradients):
     params, x, y = _problem(3, batch=1)
     _, one = loss_and_gradients(params, x, y)

@@ -125,6 +125,8 @@ def test_forwards_leaves_no_hooks(forwards):
     blocks, x = _blocks(2), torch.randn(2, 8)
     first, second = list(forwards(blocks, x, 1)), list(forwards(blocks, x, 1))
     assert first == second == [2, 2], "the counters of an earlier call are still attached"
+    left = [i for i, b in enumerate(blocks) if b._forward_pre_hooks or b._forward_hooks or b._backward_hooks]
+    assert not left, f"hooks are still attached to the blocks {left}: remove every one of them before you return"
 
 
 def test_hidden_random(saved_bytes, in_segments, forwards, reference, seed):

@@ -179,6 +179,14 @@ def test_step_fetches_no_number(training_step):
         ) from None
 
 
+def test_batch_is_of_pictures(training_step):
+    model, step = training_step("cpu", 4)
+    shapes = []
+    model.register_forward_pre_hook(lambda _, args: shapes.append(tuple(args[0].shape)))
+    step()
+    assert shapes[:1] == [(4, 3, 32, 32)], f"a step trains on batch_size pictures, (4, 3, 32, 32), not on {shapes[:1]}"
+
+
 def test_hidden_queue(time_ratio, seed):
     draw = random.Random(seed)
     for _ in range(10):
