@@ -203,9 +203,21 @@ class _Code:
     @cached_property
     def asked(self) -> list[ast.FunctionDef]:
         """Those of them that are asked for by name, and not helpers."""
-        outer = [self.tree, *(node for node in self.tree.body if isinstance(node, ast.ClassDef))]
+        outer: list[ast.Module | ast.ClassDef] = [
+            self.tree,
+            *(node for node in self.tree.body if isinstance(node, ast.ClassDef)),
+        ]
         reachable = [statement for node in outer for statement in node.body]
         return [f for f in self.functions if f in reachable and (not f.name.startswith("_") or f.name == "__call__")]
+
+    @cached_property
+    def results(self) -> list[ast.Return]:
+        """What they return: not what a function in them returns, or one that autograd calls, unrecorded."""
+        inner = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef) and node not in self.asked]
+        inner += [function for function in self.asked if function.decorator_list]
+        others = {id(node) for function in inner for node in ast.walk(function)}
+        returns = [node for function in self.asked for node in ast.walk(function) if isinstance(node, ast.Return)]
+        return [node for node in returns if id(node) not in others]
 
     @cached_property
     def first_node(self) -> ast.AST | None:
@@ -454,8 +466,7 @@ def _gradient(node: ast.AST, code: _Code) -> Iterator[Edit]:
     """Recording switched off, or a result detached, where it was not."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Call | ast.Name | ast.BinOp):
         is_detached = isinstance(node.value, ast.Call) and _name_of(node.value.func) == "detach"
-        is_asked = any(node in ast.walk(function) for function in code.asked)
-        if is_detached or not is_asked:
+        if is_detached or node not in code.results:
             return
         yield code.whole(node.value, f"({code.text(node.value)}).detach()")
     if node is code.first_node and re.search(rb"^import torch$", code.raw, re.MULTILINE):
