@@ -55,7 +55,7 @@ OURS = "runner", "harness", "warm"  # modules of the box that are none of the st
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
 # What imports torch's compiler when it is first used, seconds in each process; even an optimizer's constructor does.
-_COMPILERS = re.compile(r"\b(?:optim|compile|checkpoint|export|fx|_?dynamo)\b")
+_COMPILERS = re.compile(r"\b(?:optim|compile|checkpoint|export|fx|_?dynamo|TorchDispatchMode)\b")
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 Message = dict[str, Any]

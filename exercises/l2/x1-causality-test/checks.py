@@ -86,6 +86,18 @@ def test_rounding(first_leak):
     )
 
 
+def test_tolerance(first_leak):
+    leaking = _causal(4)
+    leaking[0, 1] = 1e-2
+    assert first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7, tolerance=1.0) is None, (
+        "a move of less than 1 is none for somebody who asks with tolerance=1.0"
+    )
+    leaking[0, 1] = 1e-6
+    assert first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7, tolerance=1e-8) == (0, 1), (
+        "a move of a millionth is one for somebody who asks with tolerance=1e-8"
+    )
+
+
 def test_hidden_any_reader(influence, first_leak, reference, seed):
     torch.manual_seed(seed)
     for _ in range(40):

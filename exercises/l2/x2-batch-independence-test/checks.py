@@ -32,6 +32,24 @@ def test_replaced_by_something_else(mixing):
         assert (found > 1e-3).all(), "a sequence was replaced by itself (zeros by zeros, say), so that nothing moved"
 
 
+class _Normed(nn.Module):
+    """Mixes all sequences, behind a layer norm: adding a number to all channels of a token moves nothing."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x):
+        return x + self.norm(x).mean(0)
+
+
+def test_norm_hides_no_replacement(mixing, independent):
+    found = mixing(_Normed(6), _x(3, 4, 6))
+    assert (found > 1e-3).all() and not independent(_Normed(6), _x(3, 4, 6)), (
+        "a sequence was replaced by itself plus a number, which a layer norm takes away: replace it by another one"
+    )
+
+
 def test_asked_as_it_comes(independent):
     norm = nn.Sequential(nn.Flatten(0, 1), nn.BatchNorm1d(3), nn.Unflatten(0, (4, 5)))
     assert not independent(norm.train(), _x(4, 5, 3)), "batch norm in training mixes the sequences of a batch"

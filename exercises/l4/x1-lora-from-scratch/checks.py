@@ -80,6 +80,11 @@ def test_nested(add, Adapter):
     assert _kinds(model, Adapter) == 4, "each block has two of the named layers, in the nested block too"
 
 
+def test_whole_names(add, Adapter):
+    model = add(_model(), ["quer", "own", "blocks.0.up"], 2, 4.0)
+    assert _kinds(model, Adapter) == 0, "a layer is adapted whose name is in the list, whole, and not a part of it"
+
+
 def test_merge(add, merge, Adapter):
     model, x = _learned(add), torch.randn(7, 6)
     plain = merge(model)

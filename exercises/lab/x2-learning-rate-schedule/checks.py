@@ -3,7 +3,7 @@ import random
 import torch
 from torch import nn
 from torch.optim.lr_scheduler import ExponentialLR, LambdaLR, StepLR
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 
 def _close(found, expected):
@@ -53,15 +53,15 @@ def test_drops_again(step_lr):
     assert _close(rates, [1.0, 1.0, 0.1, 0.1, 0.01, 0.01, 0.001]), f"a drop after every two epochs, not {rates}"
 
 
-class _Watch(TorchDispatchMode):
-    """Notes what torch computes, on this thread."""
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
 
     def __init__(self):
         super().__init__()
         self.seen = []
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.seen.append(function.name())
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
         return function(*args, **kwargs or {})
 
 

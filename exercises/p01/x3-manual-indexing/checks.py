@@ -1,7 +1,7 @@
 import random
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 
 def _plain(found):
@@ -53,15 +53,15 @@ def test_measured_from_the_storage(measured_place):
     )
 
 
-class _Watch(TorchDispatchMode):
-    """Notes what torch computes, on this thread."""
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
 
     def __init__(self):
         super().__init__()
         self.seen = []
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.seen.append(function.name())
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
         return function(*args, **kwargs or {})
 
 

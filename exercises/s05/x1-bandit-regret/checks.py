@@ -49,8 +49,11 @@ def test_epsilon_zero_is_greedy(epsilon_greedy):
 
 def test_ucb_tries_each_arm(ucb):
     for pulls in ([[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]], [[50.0, 50.0, 0.0]]):
-        (arm,) = _arms(ucb(torch.tensor([[9.0, 5.0, 0.0]]), torch.tensor(pulls), 1.0), 1, 3)
-        assert pulls[0][arm] == 0, "an arm that was never pulled comes first, also in the first two steps (0/0!)"
+        for best in (9.0, 9e6):
+            (arm,) = _arms(ucb(torch.tensor([[best, 5.0, 0.0]]), torch.tensor(pulls), 1.0), 1, 3)
+            assert pulls[0][arm] == 0, (
+                "an arm that was never pulled comes first, also in the first two steps (0/0!), whatever the other means"
+            )
 
 
 def test_ucb_prefers_the_unsure(ucb):
