@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.exercises.cases import CASES, PATIENCE
+from torchbook.cli import app
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Exercise, load
 from torchbook_course import mutants, mutation, sandbox
@@ -322,3 +324,25 @@ def test_the_operators_are_part_of_the_key(written: Written, tmp_path: Path, mon
     finally:
         mutants._program.cache_clear()
     assert mutants.key(written(), BOX, 7).parts != before.parts
+
+
+# The command.
+
+
+@needs_box
+def test_the_command_lists_survivors_as_blocks(
+    written: Written, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TORCHBOOK_PROOFS", str(tmp_path / "proofs"))
+    root = written(wrong=WRONG).folder.parents[1]
+    ran = CliRunner().invoke(app, ["exercises", "mutants", "x-x1", "--folder", str(root), "--all"])
+    assert ran.exit_code == 1, ran.output
+    assert "x-x1, alias:\n```diff\n-    return [number / 2 for number in list(numbers)" in ran.output
+    written()
+    ran = CliRunner().invoke(app, ["exercises", "mutants", "x", "--folder", str(root)])
+    assert ran.exit_code == 0, ran.output
+
+
+def test_the_command_refuses_an_id_that_is_none() -> None:
+    ran = CliRunner().invoke(app, ["exercises", "mutants", "p99-x9"])
+    assert ran.exit_code == 2

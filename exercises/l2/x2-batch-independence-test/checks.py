@@ -100,6 +100,15 @@ def test_block_is_causal(Block):
         assert moved[t:].min() > 1e-4, f"token {t} was changed: it and all after it should be able to see that"
 
 
+def test_block_can_learn(Block):
+    block = _block(Block)
+    out = block(_x(2, 4, 8))
+    assert out.requires_grad, "the output has no history: this block cannot be trained"
+    out.square().sum().backward()
+    left = [name for name, p in block.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not left, f"no gradient reaches {', '.join(left)}"
+
+
 @torch.no_grad()
 def test_block_is_pre_norm(Block):
     block, x = _block(Block), _x(2, 4, 8)

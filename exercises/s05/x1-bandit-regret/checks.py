@@ -70,6 +70,21 @@ def test_ucb_counts_each_run(ucb):
     )
 
 
+def test_ucb_by_the_natural_logarithm(ucb):
+    # sqrt(ln 3 / 1) - sqrt(ln 3 / 2) is 0.307, and with ln 4 it would be 0.345
+    found = _arms(ucb(torch.tensor([[0.32, 0.0]]), torch.tensor([[2.0, 1.0]]), 1.0), 1, 2)
+    assert found == [0], "the bonus is sqrt(ln(t) / n), and t is 3 here: neither ln(t + 1) nor another logarithm"
+
+
+def test_arguments_are_kept(greedy, ucb):
+    for rule in (greedy, lambda mean, pulls: ucb(mean, pulls, 1.0)):
+        mean, pulls = torch.tensor([[0.0, 2.0]]), torch.tensor([[0.0, 5.0]])
+        rule(mean, pulls)
+        assert mean.equal(torch.tensor([[0.0, 2.0]])) and pulls.equal(torch.tensor([[0.0, 5.0]])), (
+            "a rule changed mean or pulls, with which the next step goes on: leave them as they are"
+        )
+
+
 def test_regret_of_each_run(regret):
     truth = torch.tensor([[0.0, 1.0], [3.0, 1.0]])
     found = regret(truth, torch.tensor([[0, 0], [1, 1], [0, 1]]))
