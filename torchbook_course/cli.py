@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from torchbook_course import mutants_cli
 from torchbook_course.grade_cli import add as add_grade
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
@@ -140,5 +141,6 @@ add_grade(app)
 
 
 def add(to: typer.Typer) -> None:
-    """Add `torchbook course` to the command line: an entry point of the group `torchbook.commands`."""
+    """Add `torchbook course` and `exercises mutants`: an entry point of the group `torchbook.commands`."""
     to.add_typer(app, name="course")
+    mutants_cli.add(to)

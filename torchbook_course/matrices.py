@@ -38,7 +38,7 @@ SLOW = 90.0  # seconds from which a limit says that checks cost something
 _PROGRAM = ("matrices.py", "evaluate.py", "sandbox.py", "syscalls.py", *sandbox.RUNNER)
 _DERIVING = "torchbook.practice.exercise"  # the module that reads an exercise from its folder
 _HARNESS = "torchbook.practice.harness"
-_HEADERS_MB = 2000  # what parsed C++ headers may need
+HEADERS_MB = 2000  # what parsed C++ headers may need
 
 Purpose = Literal["reference", "stub", "nothing", "public", "wrong", "again", "row", "published"]
 
@@ -308,7 +308,7 @@ def _seen(cases: Sequence[Case], box: Box) -> Iterator[Matrix]:
         if id(case) in matrices:
             yield matrices[id(case)]
         else:
-            yield from _together([case], replace(box, file_mb=_HEADERS_MB, disk_mb=2 * _HEADERS_MB))
+            yield from _together([case], replace(box, file_mb=HEADERS_MB, disk_mb=2 * HEADERS_MB))
 
 
 def _together(cases: Sequence[Case], box: Box) -> Iterator[Matrix]:

@@ -55,7 +55,7 @@ OURS = "runner", "harness", "warm"  # modules of the box that are none of the st
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
 # What imports torch's compiler when it is first used, seconds in each process; even an optimizer's constructor does.
-_COMPILERS = re.compile(r"\b(?:optim|compile|checkpoint|export|fx|_?dynamo)\b")
+_COMPILERS = re.compile(r"\b(?:optim|compile|checkpoint|export|fx|_?dynamo|TorchDispatchMode)\b")
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 Message = dict[str, Any]
@@ -302,6 +302,8 @@ def _in_child(exercise: Message, limits: Message, pipe: int, word: str) -> None:
         tell = _teller(pipe, word)
         if exercise.get("task") == "matrix":
             tell({"state": "ok", "detail": "", "last": True} | _matrix(exercise, limits))
+        elif exercise.get("task") == "mutant":
+            tell({"state": "ok", "detail": "", "last": True} | _mutant(exercise, limits))
         else:
             _graded(exercise, limits, tell)
     finally:
@@ -537,6 +539,17 @@ class _Show:
 
     def _programs(self) -> contextlib.AbstractContextManager[None]:
         return _warm(self._processes, self._headers)
+
+
+def _mutant(exercise: Message, limits: Message) -> Message:
+    """How checks take one answer, one after the other, up to the first that it does not pass."""
+    show = _Show(exercise, exercise["seconds"] * limits["patience"])
+    outcomes: list[tuple[str, str, str, float]] = []
+    for check in exercise["order"]:
+        outcomes += show.shown("", exercise["seed"], [check])
+        if outcomes[-1][1] != "passed":
+            break
+    return {"outcomes": outcomes}
 
 
 if __name__ == "__main__":

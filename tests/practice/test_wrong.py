@@ -204,3 +204,27 @@ def test_the_complaint_names_file_line_and_remedy(
         _ = [answer.source for answer in load(folder).wrong]
     assert str(raised.value).startswith(f"exercises/p09/x1-a-sum/{where} ")
     assert what in str(raised.value)
+
+
+RIGHT = entry("-LIMIT = 3\n+LIMIT = 4", "-LIMIT = 3\n+LIMIT = 5", head="## any_limit {equivalent}", thought="unused")
+
+
+def test_an_equivalent_is_no_wrong_answer_and_each_of_its_blocks_stands_by_itself(write: Write) -> None:
+    exercise = load(write({"wrong.md": WRONG + RIGHT}))
+    assert [answer.name for answer in exercise.wrong] == ["minus", "one"]
+    assert [found.source for found in exercise.equivalents] == [REFERENCE.replace("= 3", f"= {n}") for n in (4, 5)]
+    assert {found.reason for found in exercise.equivalents} == {"unused"}
+    lines = (exercise.folder / "wrong.md").read_text(encoding="utf-8").splitlines()
+    places = [int(found.place.rpartition(":")[2]) for found in exercise.equivalents]
+    assert [lines[place] for place in places] == ["-LIMIT = 3", "-LIMIT = 3"]
+
+
+def test_an_equivalent_that_does_not_fit_is_refused_with_its_line(write: Write) -> None:
+    exercise = load(write({"wrong.md": WRONG + RIGHT.replace("-LIMIT = 3", "-LIMIT = 7")}))
+    with pytest.raises(ExerciseError, match=r"wrong\.md:\d+: these lines occur 0 times"):
+        _ = exercise.equivalents
+
+
+def test_equivalents_alone_are_not_enough(write: Write) -> None:
+    with pytest.raises(ExerciseError, match="0 wrong answers; write at least two"):
+        _ = load(write({"wrong.md": "# Wrong answers\n" + RIGHT})).wrong

@@ -34,7 +34,7 @@ from torchbook.practice import wrong as wrong_answers
 from torchbook.practice.errors import ExerciseError
 from torchbook.practice.harness import FIXTURES, HIDDEN, Check, checks_of
 from torchbook.practice.quiz import Question, Topic
-from torchbook.practice.wrong import Wrong
+from torchbook.practice.wrong import Equivalent, Wrong
 
 BEGIN, INSTEAD, END = "### BEGIN SOLUTION", "### INSTEAD", "### END SOLUTION"
 PAGES = "*/x*-*/exercise.md"  # of a folder of exercises: the pages of those in it
@@ -135,9 +135,26 @@ class Exercise:
             return quiz.wrong_answers(self.contract.id, self.contract.questions, hidden=self.in_exam)
         if self.edition == "learner":
             return ()
-        overlay = self.folder / "variants" / self.variant_name
-        folder = overlay if self.variant_name and wrong_answers.exist(overlay) else self.folder
+        folder = self._folder_of_wrong
         return wrong_answers.read(folder, _shown(folder), self.check_names, self.reference)
+
+    @cached_property
+    def equivalents(self) -> tuple[Equivalent, ...]:
+        """Changes of the reference that its author found to be as right as it, read when first asked for.
+
+        Raises:
+            ExerciseError: one of them is malformed.
+        """
+        if self.contract.kind == "quiz":
+            return ()
+        folder = self._folder_of_wrong
+        return wrong_answers.equivalents(folder, _shown(folder), self.check_names, self.reference)
+
+    @property
+    def _folder_of_wrong(self) -> Path:
+        """The folder whose `wrong.md` counts."""
+        overlay = self.folder / "variants" / self.variant_name
+        return overlay if self.variant_name and wrong_answers.exist(overlay) else self.folder
 
     @cached_property
     def reference(self) -> str:

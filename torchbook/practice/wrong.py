@@ -16,6 +16,10 @@ The lines of a block that are not new must occur exactly once in the reference (
 below the other. Several blocks apply each by itself, so they share no line. An empty line of a block is an empty line
 of context. An answer that is another program altogether is a file `wrong/<name>.py`, whose first line says
 `# test_diamond: the misconception`.
+
+An entry `## any_order {equivalent}` has edits that are right: each of its blocks, by itself, is a change of the
+reference that no check can refuse, and the sentence says why. They are mutants (`torchbook exercises mutants`) that
+were looked at.
 """
 
 from __future__ import annotations
@@ -30,7 +34,8 @@ from typing import NoReturn
 
 from torchbook.practice.errors import ExerciseError
 
-_HEADING = re.compile(r"^## (?P<name>[a-z]\w*) \{(?P<check>test_\w+)\}$")
+EQUIVALENT = "equivalent"  # in place of a check's name: what stands there is right
+_HEADING = re.compile(rf"^## (?P<name>[a-z]\w*) \{{(?P<check>test_\w+|{EQUIVALENT})\}}$")
 _PROGRAM = re.compile(r"^# (?P<check>test_\w+): (?P<misconception>\S.*)$")
 _OPEN, _CLOSE = "```diff", "```"
 
@@ -93,6 +98,33 @@ class Wrong:
             listing = "what `torchbook exercises wrong` prints"
             return f"{self.place}: {self.name} is not Python, {why}: line {line} of {listing}"
         return f"{file}:{line + int(start)}: {self.name} is not Python, {why}"
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A change of the reference that leaves it right, the reason, and file and line of its block."""
+
+    reason: str
+    source: str = field(repr=False)
+    place: str
+
+
+def equivalents(folder: Path, shown: str, checks: Sequence[str], reference: str) -> tuple[Equivalent, ...]:
+    """What `wrong.md` of a folder says is as right as the reference; the arguments are those of `read`.
+
+    Raises:
+        ExerciseError: an entry is malformed, or does not fit the reference.
+    """
+    page = folder / "wrong.md"
+    if not page.is_file():
+        return ()
+    entries = _Page(page, f"{shown}/wrong.md", checks, reference).entries()
+    return tuple(
+        Equivalent(entry.misconception, _edited(reference, [edit]), f"{shown}/wrong.md:{edit.line}")
+        for entry in entries
+        if entry.check == EQUIVALENT
+        for edit in entry.edits
+    )
 
 
 def read(folder: Path, shown: str, checks: Sequence[str], reference: str) -> tuple[Wrong, ...]:
@@ -159,7 +191,11 @@ class _Page:
         self.seen: dict[str, int] = {}
 
     def answers(self) -> Iterator[Wrong]:
-        """The entries, in order."""
+        """The entries that are wrong, in order."""
+        return (entry for entry in self.entries() if entry.check != EQUIVALENT)
+
+    def entries(self) -> Iterator[Wrong]:
+        """All entries, in order."""
         starts = [number for number, line in enumerate(self.lines, 1) if line.startswith("## ")]
         for start, end in zip(starts, [*starts[1:], len(self.lines) + 1], strict=False):
             yield self._entry(start, end)
@@ -188,7 +224,8 @@ class _Page:
             self.refuse(start, f"{name} does not say what the learner thought; write a sentence below the heading")
         if not edits:
             self.refuse(start, f"{name} has no block {_OPEN!r}; write one, or the whole program as wrong/{name}.py")
-        self._complain_about_edits(edits)
+        for alone in [[edit] for edit in edits] if check == EQUIVALENT else [edits]:
+            self._complain_about_edits(alone)
         return Wrong(name, check, " ".join(words), "", tuple(edits), self.reference, f"{self.shown}:{start}")
 
     def _heading(self, number: int) -> tuple[str, str]:
@@ -196,7 +233,7 @@ class _Page:
         if not match:
             self.refuse(number, "a heading is '## name {test_check}', the name that of a Python file")
         name, check = match["name"], match["check"]
-        if check not in self.checks:
+        if check not in (*self.checks, EQUIVALENT):
             self.refuse(number, f"{check} is no check; there are: {', '.join(sorted(self.checks))}")
         if name in self.seen:
             self.refuse(number, f"{name} is at line {self.seen[name]} already; rename one of them")

@@ -48,6 +48,23 @@ def test_replaced_by_another(influence):
         assert (found.diagonal() > 0.5).all(), f"token {token} was replaced by itself, so that nothing could move"
 
 
+def test_largest_of_the_changes(influence):
+    for token in (0, 1):  # of two tokens the other one is meant
+        model = _Reader(_causal(3), vocab=2)
+        model.says = torch.tensor([[0.0, 0.0, 0.0], [0.25, -4.0, 1.0]])
+        found = influence(model, _ids(token, token, token), 2)
+        assert torch.allclose(found, 4 * _causal(3)), (
+            f"three numbers move by 0.25, 4 and 1, up or down, and the largest absolute change is 4: {found.tolist()}"
+        )
+
+
+def test_pair_of_integers(first_leak):
+    leaking = _causal(4)
+    leaking[0, 1] = 1.0
+    found = first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7)
+    assert found is not None and all(type(place) is int for place in found), "the pair is two integers, not tensors"
+
+
 def test_leak_in_the_middle(first_leak):
     leaking = _causal(6)
     leaking[2, 4] = 1.0
@@ -83,6 +100,18 @@ def test_rounding(first_leak):
     rounded = _causal(4) + 1e-6
     assert first_leak(_Reader(rounded), _ids(1, 2, 3, 4), 7) is None, (
         "a move below the tolerance is rounding, as another kernel for another input may bring it"
+    )
+
+
+def test_tolerance(first_leak):
+    leaking = _causal(4)
+    leaking[0, 1] = 1e-2
+    assert first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7, tolerance=1.0) is None, (
+        "a move of less than 1 is none for somebody who asks with tolerance=1.0"
+    )
+    leaking[0, 1] = 1e-6
+    assert first_leak(_Reader(leaking), _ids(1, 2, 3, 4), 7, tolerance=1e-8) == (0, 1), (
+        "a move of a millionth is one for somebody who asks with tolerance=1e-8"
     )
 
 

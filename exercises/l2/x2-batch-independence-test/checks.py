@@ -32,6 +32,24 @@ def test_replaced_by_something_else(mixing):
         assert (found > 1e-3).all(), "a sequence was replaced by itself (zeros by zeros, say), so that nothing moved"
 
 
+class _Normed(nn.Module):
+    """Mixes all sequences, behind a layer norm: adding a number to all channels of a token moves nothing."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x):
+        return x + self.norm(x).mean(0)
+
+
+def test_norm_hides_no_replacement(mixing, independent):
+    found = mixing(_Normed(6), _x(3, 4, 6))
+    assert (found > 1e-3).all() and not independent(_Normed(6), _x(3, 4, 6)), (
+        "a sequence was replaced by itself plus a number, which a layer norm takes away: replace it by another one"
+    )
+
+
 def test_asked_as_it_comes(independent):
     norm = nn.Sequential(nn.Flatten(0, 1), nn.BatchNorm1d(3), nn.Unflatten(0, (4, 5)))
     assert not independent(norm.train(), _x(4, 5, 3)), "batch norm in training mixes the sequences of a batch"
@@ -80,6 +98,15 @@ def test_block_is_causal(Block):
         moved = (block(other) - block(x)).abs().amax(dim=(0, 2))
         assert moved[:t].max() < 1e-5, f"token {t} was changed, and outputs before it moved: the future is visible"
         assert moved[t:].min() > 1e-4, f"token {t} was changed: it and all after it should be able to see that"
+
+
+def test_block_can_learn(Block):
+    block = _block(Block)
+    out = block(_x(2, 4, 8))
+    assert out.requires_grad, "the output has no history: this block cannot be trained"
+    out.square().sum().backward()
+    left = [name for name, p in block.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not left, f"no gradient reaches {', '.join(left)}"
 
 
 @torch.no_grad()

@@ -48,6 +48,10 @@ def test_blocks_for(blocks_for):
     assert blocks_for(85_054_464, 768) == 12, "twelve blocks of width 768 are 85.05 million"
     assert blocks_for(56_000_000, 768) == 8, "56 million are closest to eight blocks of width 768, not seven"
     assert blocks_for(1_000, 768) == 1, "there is always one block"
+    assert blocks_for(872_000, 8) == 1_000, (
+        "a thousand blocks of width 8 have 872,000 parameters: none may be miscounted"
+    )
+    assert blocks_for(8_720, 8) == 10, "ten blocks of width 8 are 8,720 parameters: biases and norms count, 13 * width"
 
 
 def test_hidden_gpt_sizes(gpt, seed):

@@ -69,6 +69,25 @@ def test_scale(Adapter):
             )
 
 
+def test_layer_is_frozen(Adapter):
+    layer = nn.Linear(5, 4)
+    trained = {name for name, p in Adapter(layer, 2, 4).named_parameters() if p.requires_grad}
+    assert trained == {"A", "B"}, (
+        f"an adapter freezes the layer that it is given, and trains A and B: {sorted(trained)}"
+    )
+
+
+def test_starts_at_random(Adapter):
+    starts = []
+    for seed in (0, 1, 0):
+        layer = nn.Linear(50, 40)
+        torch.manual_seed(seed)
+        starts.append(Adapter(layer, 20, 4).A.detach().clone())
+    assert starts[0].equal(starts[2]) and not starts[0].equal(starts[1]), (
+        "A is not drawn from torch's generator: it holds the same numbers for every seed, or memory that nobody wrote"
+    )
+
+
 def test_only_adapters_train(add):
     model = add(_model(), ["query"], 2, 4.0)
     count = sum(p.numel() for p in model.parameters() if p.requires_grad)
@@ -78,6 +97,25 @@ def test_only_adapters_train(add):
 def test_nested(add, Adapter):
     model = add(_model(), ["query", "up"], 2, 4.0)
     assert _kinds(model, Adapter) == 4, "each block has two of the named layers, in the nested block too"
+
+
+def test_whole_names(add, Adapter):
+    model = add(_model(), ["quer", "own", "blocks.0.up"], 2, 4.0)
+    assert _kinds(model, Adapter) == 0, "a layer is adapted whose name is in the list, whole, and not a part of it"
+
+
+def test_children_of_the_model(add, merge, Adapter):
+    model = add(nn.ModuleDict({"up": nn.Linear(3, 3)}), ["up"], 2, 4.0)
+    assert _kinds(model, Adapter) == 1, "a named layer may be a child of the model itself, its first or its only one"
+    assert _kinds(merge(model), Adapter) == 0, "the only child of the model is still an adapter after merge"
+
+
+def test_linear_layers_only(add, Adapter):
+    try:
+        model = add(_model(), ["norm", "query"], 2, 4.0)
+    except AttributeError as error:
+        raise AssertionError(f"a layer norm of a given name was taken for a linear layer: {error}") from None
+    assert _kinds(model, Adapter) == 2, "only linear layers are adapted, and `norm` is none"
 
 
 def test_merge(add, merge, Adapter):

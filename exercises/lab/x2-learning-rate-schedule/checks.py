@@ -3,6 +3,7 @@ import random
 import torch
 from torch import nn
 from torch.optim.lr_scheduler import ExponentialLR, LambdaLR, StepLR
+from torch.overrides import TorchFunctionMode
 
 
 def _close(found, expected):
@@ -50,6 +51,36 @@ def test_holds_for_step_size_epochs(step_lr):
 def test_drops_again(step_lr):
     rates = step_lr(1.0, 7, 2, 0.1)
     assert _close(rates, [1.0, 1.0, 0.1, 0.1, 0.01, 0.01, 0.001]), f"a drop after every two epochs, not {rates}"
+
+
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_rates_without_torch(step_lr):
+    made, init = [], torch.optim.lr_scheduler.LRScheduler.__init__
+
+    def noted(self, *args, **kwargs):
+        made.append(type(self).__name__)
+        init(self, *args, **kwargs)
+
+    torch.optim.lr_scheduler.LRScheduler.__init__ = noted
+    try:
+        with _Watch() as watch:
+            step_lr(0.3, 6, 5, 0.1)
+    finally:
+        torch.optim.lr_scheduler.LRScheduler.__init__ = init
+    assert not made and not watch.seen, (
+        f"the rates are to be worked out without torch, which did {', '.join((made + watch.seen)[:3])}"
+    )
 
 
 def test_once_an_epoch(train_with_schedule):
@@ -100,6 +131,10 @@ def test_sample_deviation(is_better):
 
 def test_larger_scatter(is_better):
     assert not is_better([0.80, 1.00], [0.80, 0.82]), "both groups of runs scatter: take the larger standard deviation"
+
+
+def test_equal_is_not_better(is_better):
+    assert not is_better([0.5, 0.5], [0.5, 0.5]), "no gain exceeds no scatter: `exceeds` leaves equality out"
 
 
 def test_hidden_rates(step_lr, reference, seed):

@@ -50,6 +50,13 @@ def test_norm_of_all(total_norm):
     assert _near(norm, 5.0), f"gradients of length 3 and 4 have the total norm 5, not {norm:.2f}"
 
 
+def test_norm_is_a_float(total_norm):
+    p = nn.Parameter(torch.zeros(2))
+    p.grad = torch.tensor([6.0, 8.0])
+    norm = total_norm([p])
+    assert isinstance(norm, float), f"the norm is asked for as a float, and is a {type(norm).__name__}"
+
+
 def test_norm_without_gradient(total_norm):
     used, unused = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(2))
     used.grad = torch.tensor([6.0, 8.0])
@@ -58,6 +65,18 @@ def test_norm_without_gradient(total_norm):
     except (AttributeError, TypeError):
         norm = None
     assert norm is not None and _near(norm, 10.0), "a parameter whose .grad is None must be left out"
+
+
+def test_norm_of_nothing(total_norm):
+    try:
+        norm = total_norm([nn.Parameter(torch.zeros(2))])
+    except (RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, NotImplementedError):
+            raise
+        raise AssertionError(
+            f"before the first backward no parameter has a gradient: the norm is 0, not {error}"
+        ) from None
+    assert norm == 0, f"where there is no gradient the norm is 0, not {norm}"
 
 
 def test_norms(clipped_step):
@@ -80,6 +99,17 @@ def test_direction_is_kept(clipped_step):
     applied = _update(clipped_step, model, loss_of, 1.0)[1]
     cosine = torch.cosine_similarity(gradient, applied, dim=0).item()
     assert cosine > 0.999, "clipping turned the gradient: multiply all of it by one factor"
+
+
+def test_every_gradient_is_clipped(clipped_step):
+    model = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3))
+    loss = 100 * nn.functional.cross_entropy(model(torch.randn(8, 5)), torch.randint(3, (8,)))
+    whole = torch.autograd.grad(loss, list(model.parameters()), retain_graph=True)
+    clipped_step(model, loss, torch.optim.SGD(model.parameters(), lr=0.1), 1.0)
+    factors = [(p.grad.norm() / g.norm()).item() for p, g in zip(model.parameters(), whole, strict=True)]
+    assert max(factors) <= 1.001 * min(factors), (
+        f"one factor for all gradients, from the first parameter to the last: here {[round(f, 4) for f in factors]}"
+    )
 
 
 def test_small_gradients_stay(clipped_step):

@@ -8,7 +8,7 @@ def total_norm(parameters: Iterable[torch.Tensor]) -> float:
     """Norm of all gradients together."""
     ### BEGIN SOLUTION
     squares = [p.grad.square().sum() for p in parameters if p.grad is not None]
-    return torch.stack(squares).sum().sqrt().item()
+    return torch.stack(squares).sum().sqrt().item() if squares else 0.0
     ### END SOLUTION
 
 

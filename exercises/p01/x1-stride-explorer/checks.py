@@ -26,6 +26,13 @@ def test_slice(explore):
     assert row[4] is False, "a view that begins further in still lies on the same storage: it is no copy"
 
 
+def test_view_of_a_slice(explore):
+    row = explore(torch.zeros(5), [("narrow", 0, 2, 3), ("unsqueeze", 0)])[2]
+    assert row[4] is False, (
+        "a view of a tensor that itself begins further in is no copy: compare storages, not the address of an element"
+    )
+
+
 def test_copy(explore):
     row = explore(torch.zeros(2, 3), [("t",), ("reshape", 6)])[2]
     assert row[4] is True, "flattening a transpose cannot be done by strides: reshape copied"

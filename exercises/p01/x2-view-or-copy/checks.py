@@ -11,6 +11,13 @@ def test_slice(verdict):
     assert verdict(lambda t: t[1:], torch.zeros(3, 2)) == "view", "a slice begins further in, on the same storage"
 
 
+def test_view_of_a_slice(verdict):
+    t = torch.zeros(4, 3)[1:]
+    assert verdict(lambda t: t.t(), t) == "view", (
+        "t itself begins further in on its storage: compare storages, and not with the address of an element"
+    )
+
+
 def test_equal_values(verdict):
     assert verdict(torch.clone, torch.ones(3)) == "copy", "a clone has equal values on a storage of its own"
 
@@ -30,6 +37,13 @@ def test_depends_on_strides(verdict):
 def test_expanded(verdict):
     t = torch.arange(3.0).expand(4, 3)
     assert verdict(lambda t: t[0], t) == "view", "several elements may share a place; addresses still tell"
+
+
+def test_detached(verdict):
+    t = torch.zeros(2, 3)
+    assert verdict(torch.Tensor.detach, t) == "view", (
+        "detach() is not recorded as a view (its _base is None), and lies on the same storage all the same"
+    )
 
 
 def test_nothing_is_written(verdict):

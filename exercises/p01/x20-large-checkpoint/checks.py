@@ -43,6 +43,14 @@ def test_tied_stay_tied(compact):
     assert _address(made["other"]) != _address(made["head"]), "equal values do not make two tensors one"
 
 
+def test_same_view_by_two_objects(compact):
+    x = torch.arange(6.0).reshape(2, 3)
+    made = compact({"first": x[1], "again": x[1]})
+    assert _address(made["first"]) == _address(made["again"]), (
+        "x[1] and x[1] are two objects and the very same view: storage, offset, shape, stride and dtype decide"
+    )
+
+
 def test_rows_are_not_tied(compact):
     x = torch.arange(6.0).reshape(2, 3)
     made = compact({"first": x[0], "second": x[1]})

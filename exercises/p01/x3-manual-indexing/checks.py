@@ -1,6 +1,7 @@
 import random
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 
 def _plain(found):
@@ -50,6 +51,39 @@ def test_measured_from_the_storage(measured_place):
     assert _plain(measured_place(t, (0,))) == 4, (
         "t.data_ptr() already includes the offset; subtract the address of the storage"
     )
+
+
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_arithmetic_alone(place):
+    with _Watch() as watch:
+        place((2, 3), (3, 1), 0, (1, 2))
+    assert not watch.seen, f"plain arithmetic is asked for, and torch ran {', '.join(watch.seen[:3])}"
+
+
+def test_addresses_are_measured(measured_place):
+    t, address, asked = torch.arange(12.0).reshape(3, 4)[1:], torch.Tensor.data_ptr, []
+
+    def noted(self):
+        asked.append(self.shape)
+        return address(self)
+
+    torch.Tensor.data_ptr = noted
+    try:
+        measured_place(t, (1, 2))
+    finally:
+        torch.Tensor.data_ptr = address
+    assert asked, "the place was worked out from strides: measure it, by the data_ptr() of the element"
 
 
 def _view(draw, dtype):

@@ -23,6 +23,7 @@ def test_sequential_stalls(sequential_sum):
 
 def test_stall(stall):
     total, additions = stall(1e-4, torch.float16)
+    assert type(total) is float, f"the sum is asked for as a Python float, and is a {type(total).__name__}"
     assert total == 0.25, "float16 stops where half a step is larger than what is added"
     assert additions == 2181, "count the additions that changed the sum, and round `small` to the dtype first"
 
@@ -48,6 +49,14 @@ def test_compensated_in_double(compensated_sum):
     assert abs(gained - 2e-13) < 1e-15, "a wider dtype is no compensation: for float64 there is none"
 
 
+def test_compensated_as_described(compensated_sum):
+    x = torch.tensor([1.0, 1.0, 1e30, -1e30], dtype=torch.float64)
+    assert compensated_sum(x) == 0.0, (
+        "added to -1e30, the 2 that 1e30 had swallowed is rounded away again: the method described loses it here, "
+        "and another one was used"
+    )
+
+
 def test_hidden_random_sums(sequential_sum, compensated_sum, reference, seed):
     draw = torch.Generator().manual_seed(seed)
     for dtype in (*HALVES, torch.float32):
@@ -55,6 +64,10 @@ def test_hidden_random_sums(sequential_sum, compensated_sum, reference, seed):
         assert sequential_sum(x) == reference.sequential_sum(x), "the sequential sum differs on random numbers"
         near = reference.compensated_sum(x).item()
         assert abs(compensated_sum(x).item() - near) <= 2 * torch.finfo(dtype).eps * near, "the compensated sum is off"
+        x[0] = 1.0  # none is larger than the total, so that what was rounded away is exact however it is worked out
+        assert compensated_sum(x) == reference.compensated_sum(x), (
+            "the sum is near, but not the one that Kahan's method gives, element after element and in x's own dtype"
+        )
 
 
 def test_hidden_stalls(stall, reference, seed):

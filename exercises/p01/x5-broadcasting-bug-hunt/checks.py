@@ -78,12 +78,12 @@ def test_bugs_show_everything(bugs):
 
 
 def test_guard_lets_through(guarded):
-    a, b = torch.ones(3, 1), torch.ones(2)
+    a, b = torch.full((3, 1), 5.0), torch.ones(2)
     try:
         found = guarded(torch.sub, a, b, (3, 2))
     except ValueError:
         raise AssertionError("a broadcast whose result has the shape that was meant must pass") from None
-    assert torch.equal(found, torch.zeros(3, 2)), "the guard must return what the operation returns"
+    assert torch.equal(found, torch.full((3, 2), 4.0)), "the guard must return what operation(a, b) returns: 5 - 1 is 4"
 
 
 def test_guard_refuses(guarded):
@@ -94,6 +94,22 @@ def test_guard_refuses(guarded):
             assert "(4, 1)" in str(error) and "(4,)" in str(error), "the message must name the shapes"
             continue
         raise AssertionError("a result of another shape than the one that was meant must raise ValueError")
+
+
+def test_guard_names_what_does_not_fit(guarded):
+    try:
+        guarded(torch.sub, torch.zeros(3), torch.zeros(4), (3, 4))
+    except ValueError as error:
+        missing = [shape for shape in ("(3,)", "(4,)", "(3, 4)") if shape not in str(error)]
+        assert not missing, f"the message must name both shapes and the one that was meant, and lacks {missing[0]}"
+    except NotImplementedError:
+        raise
+    except (RuntimeError, NameError) as error:
+        raise AssertionError(
+            f"(3,) and (4,) do not fit: ValueError must be raised, not {type(error).__name__}"
+        ) from None
+    else:
+        raise AssertionError("(3,) and (4,) do not fit: ValueError must be raised")
 
 
 def test_guard_is_early(guarded):

@@ -12,6 +12,7 @@ def test_values(Value):
     found = [(a + b).data, (a - b).data, (a * b).data, (a / b).data, (-a).data, (a**2).data, b.relu().data]
     assert found == [1.0, 5.0, -6.0, -1.5, -3.0, 9.0, 0.0], "the forward must compute the plain numbers"
     assert _near(Value(1.0).exp().data, 2.718281828459045), "exp() is the exponential function"
+    assert type(Value(3).data) is float, f"data is a Python float, and Value(3).data is {Value(3).data!r}"
 
 
 def test_gradients(Value):
@@ -25,8 +26,10 @@ def test_numbers_on_the_left(Value):
     a = Value(4.0)
     try:
         out = 2 * a + (1 - a) + 8 / a
-    except TypeError:
-        raise AssertionError("a plain number may stand on the left: 2 * a, 1 - a, 8 / a") from None
+        more = 3 + a
+    except (TypeError, AttributeError):
+        raise AssertionError("a plain number may stand on the left: 2 * a, 1 - a, 8 / a, 3 + a") from None
+    assert _near(more.data, 7.0), "3 + a is 7 where a is 4"
     out.backward()
     assert _near(out.data, 7.0), "1 - a and 8 / a are not a - 1 and a / 8"
     assert _near(a.grad, 0.5), "the slope of 2*a + (1 - a) + 8/a at 4 is 2 - 1 - 1/2"
@@ -59,6 +62,17 @@ def test_accumulates(Value):
     (a * 2).backward()
     (a * 5).backward()
     assert _near(a.grad, 7.0), "a second expression adds to the gradient that is there, as in PyTorch"
+
+
+def test_shared_by_two_expressions(Value):
+    a = Value(2.0)
+    b = a * a
+    (b * 2).backward()
+    (b * 2).backward()
+    assert _near(b.grad, 4.0) and _near(a.grad, 16.0), (
+        "both expressions use b, and the second sent on what the first had left in b.grad: "
+        "what flows is not what is stored"
+    )
 
 
 def test_relu_at_zero(Value):

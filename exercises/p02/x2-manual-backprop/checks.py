@@ -40,13 +40,36 @@ def test_shapes(loss_and_gradients):
 
 def test_no_autograd(loss_and_gradients):
     params, x, y = _problem(2)
+    autograd, by_hand = torch.autograd, "autograd computes these gradients: work them out by hand"
+    kept = autograd.grad, autograd.backward, autograd.forward_ad.make_dual
+
+    def used(*_, **__):
+        raise AssertionError(by_hand)
+
+    autograd.grad = autograd.backward = autograd.forward_ad.make_dual = used  # which torch.func uses too
     try:
         with torch.inference_mode():
             loss_and_gradients(params, x, y)
     except RuntimeError as error:
         if "grad" in str(error) or "nference" in str(error):
-            raise AssertionError("autograd computes these gradients: work them out by hand") from None
+            raise AssertionError(by_hand) from None
         raise
+    finally:
+        autograd.grad, autograd.backward, autograd.forward_ad.make_dual = kept
+
+
+def test_nothing_is_recorded(loss_and_gradients):
+    params, x, y = _problem(2)
+    loss, gradients = loss_and_gradients({name: p.requires_grad_() for name, p in params.items()}, x, y)
+    recorded = [name for name, g in {"the loss": loss, **gradients}.items() if g.requires_grad]
+    assert not recorded, f"the parameters require gradients here, and autograd recorded {', '.join(recorded)}"
+
+
+def test_relu_at_zero(loss_and_gradients):
+    params, x, y = _problem(9)
+    params = params | {"b1": torch.zeros_like(params["b1"])}
+    _, gradients = loss_and_gradients(params, torch.zeros_like(x), y)
+    assert not gradients["b1"].any(), "where the input of relu is exactly 0 its slope is 0, as in PyTorch"
 
 
 def test_mean_over_batch(loss_and_gradients):
@@ -83,8 +106,13 @@ def test_large_logits(loss_and_gradients):
     params, x, y = _problem(6)
     params = params | {"w2": params["w2"] * 1000}
     loss, gradients = loss_and_gradients(params, x, y)
-    finite = loss.isfinite() and all(g.isfinite().all() for g in gradients.values())
+    finite = all(g.isfinite().all() for g in gradients.values())
     assert finite, "a softmax written as exp / sum(exp) overflows for large logits"
+    expected = _by_autograd(params, x, y)[0]
+    assert torch.allclose(loss, expected), (
+        f"the loss is {expected:.1f}, not {loss:.1f}: a probability that underflows to 0 has no logarithm, "
+        "so compute the logarithm of the softmax in one"
+    )
 
 
 def test_train(train):

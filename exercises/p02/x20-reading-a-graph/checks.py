@@ -86,6 +86,9 @@ def test_obstacle(obstacle):
     assert obstacle(loss) == "MulBackward0", (
         "exp and the product both saved the edited tensor; the product runs first, so it is the obstacle"
     )
+    loss = (a * b).exp()
+    loss.backward()
+    assert obstacle(loss) == "ExpBackward0", "the loss's own node, which runs first, may be the obstacle"
     loss = (a * b).exp().reshape(1).sum()
     loss.backward()
     assert obstacle(loss) == "ExpBackward0", (

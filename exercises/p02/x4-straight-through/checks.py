@@ -58,6 +58,7 @@ def test_fit(fit, quantize):
     x, y, w = _problem(0)
     found, losses = fit(x, y, 0.25, 60, 0.1)
     assert len(losses) == 60, "one loss for each step"
+    assert all(type(loss) is float for loss in losses), "the losses are asked for as Python floats"
     assert losses[-1] < 0.1 * losses[0], "the loss hardly falls: do small steps add up in the unquantised weights?"
     assert quantize(found, 0.25, -8, 7).equal(w), "the quantised weights are not the ones that made y"
 
@@ -84,6 +85,16 @@ def test_hidden_random(round_ste, quantize, reference, seed):
             assert torch.allclose(ours, theirs, rtol=1e-6), "a value is wrong for other numbers"
             slopes = [grad(out.square().sum(), x, retain_graph=True)[0] for out in (ours, theirs)]
             assert torch.allclose(*slopes, rtol=1e-5), "a gradient is wrong for other numbers"
+
+
+def test_hidden_range(fit, reference, seed):
+    x, _, w = _problem(seed + 11)
+    x, w = x.double(), w.double()
+    w[:2] = torch.tensor([-2.5, 2.5])  # beyond -8 * 0.25 and 7 * 0.25
+    found, expected = fit(x, x @ w, 0.25, 80, 0.1), reference.fit(x, x @ w, 0.25, 80, 0.1)
+    assert torch.allclose(torch.tensor(found[1]), torch.tensor(expected[1]), rtol=1e-3, atol=1e-5), (
+        "for weights beyond the range, in float64, the losses differ: `fit` quantises to the numbers from -8 to 7"
+    )
 
 
 def test_hidden_fit(fit, reference, seed):

@@ -98,6 +98,22 @@ def test_uneven(in_segments):
     assert len(lengths) == 7, "7 blocks in 3 segments: none may be lost, none may run twice in the forward"
 
 
+def test_lengths_differ_by_one(in_segments):
+    for n, segments in ((8, 3), (7, 4), (11, 5)):
+        blocks, order = _blocks(n), []
+        handles = [b.register_forward_pre_hook(lambda *_, i=i, to=order: to.append(i)) for i, b in enumerate(blocks)]
+        out = in_segments(blocks, torch.randn(2, 8), segments)
+        order.clear()
+        out.sum().backward()  # each segment runs again, from its first block to its last
+        for handle in handles:
+            handle.remove()
+        starts = [k for k, i in enumerate(order) if k == 0 or i != order[k - 1] + 1]
+        lengths = [end - start for start, end in zip(starts, [*starts[1:], len(order)], strict=True)][::-1]
+        assert len(lengths) == segments and max(lengths) - min(lengths) <= 1, (
+            f"{n} blocks in {segments} segments: lengths differ by one at most, and these are {lengths}"
+        )
+
+
 def test_forwards(forwards):
     blocks, x = _blocks(6), torch.randn(2, 8)
     assert list(forwards(blocks, x, 3)) == [2] * 6, (
@@ -109,6 +125,8 @@ def test_forwards_leaves_no_hooks(forwards):
     blocks, x = _blocks(2), torch.randn(2, 8)
     first, second = list(forwards(blocks, x, 1)), list(forwards(blocks, x, 1))
     assert first == second == [2, 2], "the counters of an earlier call are still attached"
+    left = [i for i, b in enumerate(blocks) if b._forward_pre_hooks or b._forward_hooks or b._backward_hooks]
+    assert not left, f"hooks are still attached to the blocks {left}: remove every one of them before you return"
 
 
 def test_hidden_random(saved_bytes, in_segments, forwards, reference, seed):

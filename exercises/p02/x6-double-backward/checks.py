@@ -47,17 +47,22 @@ def test_linear(penalty_gradients, hessian_vector):
     assert results == [[0.0, 0.0], [0.0]] * 2, "a linear loss has no curvature"
 
 
-def test_unused_parameter(squared_gradient_norm, penalty_gradients):
+def test_unused_parameter(squared_gradient_norm, penalty_gradients, hessian_vector):
     a, unused = _leaf(1.0), _leaf(7.0, 7.0)
     try:
         norm = squared_gradient_norm(a.square().sum(), [a, unused])
         gradients = penalty_gradients(a.square().sum(), [a, unused])
+        products = hessian_vector(a.pow(3).sum() + 5 * unused.sum(), [a, unused], [torch.ones_like(a), _leaf(2.0, 2.0)])
+        products += hessian_vector(a.pow(3).sum(), [a, unused], [torch.ones_like(a), _leaf(2.0, 2.0)])
     except NotImplementedError:
         raise
     except (RuntimeError, TypeError, AttributeError):
         raise AssertionError("a parameter that the loss does not use has gradient zero; it is no error") from None
     assert norm.item() == 4.0, "an unused parameter contributes 0"
     assert gradients[1].tolist() == [0.0, 0.0], "an unused parameter gets zeros, of its own shape"
+    assert [p.tolist() for p in products] == [[6.0], [0.0, 0.0]] * 2, (
+        "the Hessian of a**3 + 5 b, or of a**3 alone, is 6 a for a and 0 for b, of the shape of each"
+    )
 
 
 def test_grad_is_left_alone(squared_gradient_norm, penalty_gradients, hessian_vector):

@@ -80,6 +80,13 @@ def test_overlooked_paths(overlooked):
     assert found == ["1.blocks", "2.blocks"], f"every module of the tree is searched, and paths are full: {found}"
 
 
+def test_overlooked_private(overlooked):
+    model = nn.Linear(1, 1)
+    model._layers = [nn.ReLU()]
+    found = list(overlooked(model))
+    assert found == ["_layers"], f"a name that begins with _ hides modules as any other does; found {found}"
+
+
 def test_overlooked_proper(overlooked):
     model = _Blocks(nn.ModuleList([_encoder(), nn.BatchNorm1d(2)]))
     found = list(overlooked(model))

@@ -1,4 +1,5 @@
 import copy
+import importlib
 import io
 import random
 
@@ -114,6 +115,23 @@ def test_no_graph(MomentumSGD):
         "the velocity carries a graph, which grows with every step: compute it under torch.no_grad()"
     )
     assert p.is_leaf and p.requires_grad, "the parameter must remain a leaf that requires grad"
+
+
+def test_own_step(MomentumSGD):
+    p = _parameter(1.0)
+    optimizer = MomentumSGD([p], lr=0.1)
+    assert not isinstance(optimizer, torch.optim.SGD), "torch's SGD does the work: derive from Optimizer alone"
+    module = importlib.import_module("torch.optim.sgd")
+    kept = module.sgd
+
+    def used(*_, **__):
+        raise AssertionError("torch's SGD does the update: write it yourself")
+
+    module.sgd = used
+    try:
+        _step(optimizer, p, 1.0)
+    finally:
+        module.sgd = kept
 
 
 def test_closure(MomentumSGD):

@@ -1,4 +1,5 @@
 import copy
+import importlib
 import io
 import math
 import random
@@ -95,6 +96,19 @@ def test_skips_none(MyAdamW):
     assert _is(never, 1.0), "without a gradient a parameter stays as it is: it does not decay either"
 
 
+def test_counter_stands_still(MyAdamW):
+    p = _parameter(0.0)
+    optimizer = MyAdamW([p], lr=1.0, betas=(0.5, 0.75), weight_decay=0.0)
+    _step(optimizer, p, 1.0)
+    p.grad = None
+    optimizer.step()
+    _step(optimizer, p, 2.0)
+    m, s = (0.25 + 1.0) / 0.75, (0.1875 + 1.0) / 0.4375
+    assert _is(p, -1 - m / math.sqrt(s)), (
+        "a step without a gradient lay between two with one: t counts a parameter's own updates, and this is its second"
+    )
+
+
 def test_in_place_unrecorded(MyAdamW):
     p = _parameter(1.0, 2.0)
     view = p.detach()[:1]
@@ -114,6 +128,23 @@ def test_gradient_stays(MyAdamW):
     for _ in range(2):
         _step(optimizer, p, 2.0)
         assert _is(p.grad, 2.0), "the step must not write into .grad"
+
+
+def test_own_step(MyAdamW):
+    p = _parameter(1.0)
+    optimizer = MyAdamW([p], lr=0.1)
+    assert not isinstance(optimizer, torch.optim.AdamW), "torch's AdamW does the work: derive from Optimizer alone"
+    module = importlib.import_module("torch.optim.adam")
+    kept = module.adam
+
+    def used(*_, **__):
+        raise AssertionError("torch's AdamW does the update: write it yourself")
+
+    module.adam = used
+    try:
+        _step(optimizer, p, 1.0)
+    finally:
+        module.adam = kept
 
 
 def test_closure(MyAdamW):

@@ -86,6 +86,15 @@ def test_adopt_reports(adopt):
     )
 
 
+def test_adopt_wants_the_shape(adopt):
+    model = nn.Linear(4, 3)
+    before = model.weight.detach().clone()
+    report = adopt(model, {"weight": torch.ones(2, 6)})
+    assert torch.equal(model.weight, before) and list(report["shape"]) == ["weight"], (
+        "twelve numbers in the shape (2, 6) are another tensor than twelve in the shape (3, 4): do not reshape"
+    )
+
+
 def test_adopt_leaves_the_rest(adopt):
     model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 4))
     before = {name: value.clone() for name, value in model.state_dict().items()}

@@ -49,6 +49,16 @@ def test_fingerprint_names(fingerprint):
     assert fingerprint(_Values(1.0)) != fingerprint(_Values(1.0, name="others")), "names belong to the state as well"
 
 
+def test_fingerprint_every_tensor(fingerprint):
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    one = fingerprint(model)
+    for name, parameter in reversed(list(model.named_parameters())):
+        with torch.no_grad():
+            parameter.view(-1)[-1] += 1.0
+        assert fingerprint(model) != one, f"a change in {name} is not seen: every tensor of the state counts"
+        one = fingerprint(model)
+
+
 def test_fingerprint_long(fingerprint):
     values = [float(i) for i in range(5000)]
     one = fingerprint(_Values(*values))
@@ -77,6 +87,16 @@ def test_learns(Run):
     after = F.mse_loss(run.net.eval()(x), y).item()
     assert after < before / 2, (
         f"after 200 steps the loss has gone from {before:.2f} to {after:.2f} only: does it train?"
+    )
+
+
+def test_rate(Run):
+    run = Run(lambda: nn.Linear(4, 1), *_data(), 0)
+    before = run.net.weight.detach().clone()
+    run.advance(1)
+    moved = (run.net.weight - before).abs().max().item()
+    assert abs(moved - 0.01) < 1e-3, (
+        f"Adam's first step is as long as its rate, 0.01, and a weight moved by {moved:.3g}"
     )
 
 

@@ -79,6 +79,27 @@ def test_each_mode_is_put_back(Predictor):
     )
 
 
+def test_mode_of_the_moment_is_put_back(Predictor):
+    model = _model().train()
+    predictor = Predictor(model)
+    model.eval()
+    predictor(torch.ones(2, 4))
+    assert _modes(model) == [False] * 6, (
+        "the model was in train mode when it was wrapped, in eval mode when it was asked, and is in train mode again: "
+        "look at the modes at every call"
+    )
+
+
+def test_nothing_is_recorded(Predictor):
+    model, recording = _model(), []
+    model.register_forward_hook(lambda *_: recording.append(torch.is_grad_enabled()))
+    with torch.enable_grad():
+        Predictor(model)(torch.ones(2, 4))
+    assert recording == [False], (
+        "the forward was recorded and its result detached afterwards: until then all activations were kept"
+    )
+
+
 def _refuse(*_):
     raise ValueError("a layer fails")
 

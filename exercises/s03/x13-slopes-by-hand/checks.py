@@ -44,6 +44,12 @@ def _f(t):
     return (t**2).sum() + t[0, 0] * t[1, 1]
 
 
+def test_at_the_corner(by_hand):
+    assert tuple(by_hand(2.0, -1.0, 2.0)) == (0.0, 0.0, 0.0, 0.0), (
+        "a * b + c is 0 here, which is not positive: relu lets no gradient through"
+    )
+
+
 def test_one_at_a_time(by_moving):
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
     found = by_moving(_f, x, 1e-4)

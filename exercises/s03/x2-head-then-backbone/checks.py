@@ -2,6 +2,7 @@ import copy
 
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 
 class _Net(nn.Module):
@@ -55,6 +56,19 @@ def test_head_fits(with_new_head):
         assert tuned(x).shape == (24, 2), "one logit for each of the new classes"
 
 
+def test_head_is_on_the_models_device(with_new_head):
+    model = _problem()[0].to("meta")  # a device that every machine has, where nothing is computed
+    try:
+        devices = {p.device.type for p in with_new_head(model, 2).parameters()}
+    except (NotImplementedError, RuntimeError) as error:
+        if isinstance(error, NotImplementedError) and not error.args:
+            raise
+        raise AssertionError(f"the function does not work on another device than the CPU: {error}") from None
+    assert devices == {"meta"}, (
+        f"the model is on the device 'meta', and the copy's parameters are on {', '.join(sorted(devices))}"
+    )
+
+
 def test_frozen(with_new_head):
     tuned = with_new_head(_problem()[0], 2)
     left = [name for name, p in tuned.backbone.named_parameters() if p.requires_grad]
@@ -90,6 +104,27 @@ def test_rate_of_first_phase(with_new_head, train):
     assert abs(moved - 0.02) < 0.002, (
         f"Adam's first step is as long as its rate, 0.02, and the head moved by {moved:.3g}"
     )
+
+
+def test_all_of_the_head_learns(with_new_head, train):
+    model, x, y = _problem()
+    tuned = with_new_head(model, 2)
+    before = copy.deepcopy(tuned.head.state_dict())
+    train(tuned, x, y, 1, 0.02)
+    assert set(_changed(before, tuned.head)) == {"weight", "bias"}, "weight and bias of the head are trained, both"
+
+
+def test_optimizer_gets_what_is_trained(with_new_head, train):
+    model, x, y = _problem()
+    tuned, given = with_new_head(model, 2), []
+    hook = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: given.extend(p for group in optimizer.param_groups for p in group["params"])
+    )
+    try:
+        train(tuned, x, y, 1, 0.02)
+    finally:
+        hook.remove()
+    assert all(p.requires_grad for p in given), "the optimizer was given frozen parameters too: leave them out"
 
 
 def test_statistics_stay(with_new_head, train):

@@ -73,6 +73,17 @@ def test_huber(huber):
         assert abs(found.item() - expected) < 1e-5, f"an error of {error} costs {expected} at delta 1, not {found:.3f}"
 
 
+def test_huber_gradient(huber):
+    pred, target = torch.tensor([0.5, -3.0, 1.0, 0.0], requires_grad=True), torch.zeros(4)
+    out = huber(pred, target, 2.0)
+    assert out.requires_grad, "the result of huber has no history: something on the way was detached"
+    (found,) = torch.autograd.grad(out, pred)
+    assert _near(found, torch.tensor([0.5, -2.0, 1.0, 0.0]) / 4), (
+        f"the gradient of huber is e where |e| <= delta and delta times the sign of e elsewhere, over the number of "
+        f"elements, not {found.tolist()}"
+    )
+
+
 def test_delta(huber):
     pred = torch.tensor([[-4.0, 0.1], [2.0, 5.0]])
     for delta in (0.5, 2.0, 3.0):

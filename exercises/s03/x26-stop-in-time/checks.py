@@ -106,6 +106,14 @@ def test_nan(fit):
     assert run.after()[0] == 2, "if there was no improvement, the model stays as it is"
 
 
+def test_none_at_the_start(fit):
+    for first in (math.nan, math.inf):
+        run = _Run([first, first, 1.0])
+        assert len(run.fit(fit, 2)) == 2, (
+            f"a run that begins with {first} twice ends there with patience 2: count from 0, before the first epoch too"
+        )
+
+
 def test_hidden_random(fit, reference, seed):
     draw = random.Random(seed)
     for _ in range(40):

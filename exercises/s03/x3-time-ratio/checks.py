@@ -167,6 +167,31 @@ def test_batch_is_made_before(training_step):
     assert not made, "the step makes its batch or its model anew: that is measured too, so make them before"
 
 
+def test_step_fetches_no_number(training_step):
+    try:
+        _, step = training_step("meta", 4)  # a device that has shapes and no numbers
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        if isinstance(error, NotImplementedError) and not error.args:
+            raise
+        return  # made of something that this device has not, a generator of its own, say
+    try:
+        step()
+    except (NotImplementedError, RuntimeError) as error:
+        if isinstance(error, NotImplementedError) and not error.args:
+            raise
+        raise AssertionError(
+            f"a step must run without a number that Python knows, and needs one: item, tolist, cpu or numpy? ({error})"
+        ) from None
+
+
+def test_batch_is_of_pictures(training_step):
+    model, step = training_step("cpu", 4)
+    shapes = []
+    model.register_forward_pre_hook(lambda _, args: shapes.append(tuple(args[0].shape)))
+    step()
+    assert shapes[:1] == [(4, 3, 32, 32)], f"a step trains on batch_size pictures, (4, 3, 32, 32), not on {shapes[:1]}"
+
+
 def test_hidden_queue(time_ratio, seed):
     draw = random.Random(seed)
     for _ in range(10):

@@ -91,6 +91,16 @@ def test_one_step(fit):
     assert _near(found, _after(start, x, y, 1, 0.1)), "one epoch is one step, w - lr * gradient, on all rows at once"
 
 
+def test_plain(fit):
+    x, y = torch.zeros(20, 4), 3 + torch.zeros(20, 1)
+    start = _fitted(fit, x, y, 0, 0.1)[0]
+    found = _fitted(fit, x, y, 30, 0.1)[0]
+    assert torch.equal(found[:4], start[:4]), (
+        "the rows are zeros, so the weights have no gradient, and they changed: plain SGD has no weight decay"
+    )
+    assert _near(found, _after(start, x, y, 30, 0.1)), "plain SGD has no momentum"
+
+
 def test_clears(fit):
     x, y = _data(20)
     start = _fitted(fit, x, y, 0, 0.1)[0]

@@ -188,6 +188,15 @@ def test_backward_still_works(cut_off):
         raise AssertionError("after you looked, loss.backward() raises: keep the graph") from None
 
 
+def test_one_parameter_is_missed(cut_off):
+    for missed in range(3):
+        layers = nn.ModuleList(nn.Linear(4, 4, bias=False) for _ in range(3))
+        h = torch.randn(3, 4)
+        for place, layer in enumerate(layers):
+            h = h if place == missed else layer(h).tanh()
+        _says(cut_off(h.sum(), layers), True, f"of three parameters the one at place {missed} is not reached")
+
+
 def test_hidden_cut(cut_off, seed):
     draw = random.Random(seed)
     for _ in range(10):
@@ -263,6 +272,49 @@ def test_norms_deceive(never_cleared):
         True,
         "nothing is cleared here, and the sum of the gradients shrinks all the same: its norm is no proof",
     )
+
+
+def test_cleared_in_part(never_cleared):
+    for place in (0, -1):
+        model = _net()
+        optimizer, kept = torch.optim.SGD(model.parameters(), lr=1e-3), list(model.parameters())[place]
+
+        def step(model=model, optimizer=optimizer, kept=kept):
+            for p in model.parameters():
+                p.grad = p.grad if p is kept else None
+            model(torch.randn(7, 5)).square().mean().backward()
+            optimizer.step()
+
+        found = never_cleared(step, model)
+        _says(found, True, "one parameter, the first or the last, is never cleared, and goes unseen")
+
+
+def test_rows_without_gradient(never_cleared):
+    model = nn.Embedding(6, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step():
+        model(torch.tensor([1, 4])).square().mean().backward()
+        optimizer.step()
+
+    _says(never_cleared(step, model), True, "this loop clears nothing, though most of its gradient is zero")
+
+
+def test_parts_take_turns(never_cleared):
+    model, count = nn.ModuleList(nn.Linear(5, 3) for _ in range(2)), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad()
+        model[len(count) % 2](torch.randn(7, 5)).square().mean().backward()
+        count.append(1)
+        optimizer.step()
+
+    try:
+        found = never_cleared(step, model)
+    except (AttributeError, TypeError) as error:
+        raise AssertionError(f"after the second step the first layer has no gradient any more: {error}") from None
+    _says(found, False, "two layers take turns, and every step clears")
 
 
 def test_hidden_cleared(never_cleared, seed):

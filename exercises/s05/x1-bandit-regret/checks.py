@@ -49,8 +49,11 @@ def test_epsilon_zero_is_greedy(epsilon_greedy):
 
 def test_ucb_tries_each_arm(ucb):
     for pulls in ([[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]], [[50.0, 50.0, 0.0]]):
-        (arm,) = _arms(ucb(torch.tensor([[9.0, 5.0, 0.0]]), torch.tensor(pulls), 1.0), 1, 3)
-        assert pulls[0][arm] == 0, "an arm that was never pulled comes first, also in the first two steps (0/0!)"
+        for best in (9.0, 9e6):
+            (arm,) = _arms(ucb(torch.tensor([[best, 5.0, 0.0]]), torch.tensor(pulls), 1.0), 1, 3)
+            assert pulls[0][arm] == 0, (
+                "an arm that was never pulled comes first, also in the first two steps (0/0!), whatever the other means"
+            )
 
 
 def test_ucb_prefers_the_unsure(ucb):
@@ -65,6 +68,21 @@ def test_ucb_counts_each_run(ucb):
     assert _arms(ucb(mean, pulls, 1.0), 2, 2) == [0, 1], (
         "t is the number of pulls of that run, not of all runs together"
     )
+
+
+def test_ucb_by_the_natural_logarithm(ucb):
+    # sqrt(ln 3 / 1) - sqrt(ln 3 / 2) is 0.307, and with ln 4 it would be 0.345
+    found = _arms(ucb(torch.tensor([[0.32, 0.0]]), torch.tensor([[2.0, 1.0]]), 1.0), 1, 2)
+    assert found == [0], "the bonus is sqrt(ln(t) / n), and t is 3 here: neither ln(t + 1) nor another logarithm"
+
+
+def test_arguments_are_kept(greedy, ucb):
+    for rule in (greedy, lambda mean, pulls: ucb(mean, pulls, 1.0)):
+        mean, pulls = torch.tensor([[0.0, 2.0]]), torch.tensor([[0.0, 5.0]])
+        rule(mean, pulls)
+        assert mean.equal(torch.tensor([[0.0, 2.0]])) and pulls.equal(torch.tensor([[0.0, 5.0]])), (
+            "a rule changed mean or pulls, with which the next step goes on: leave them as they are"
+        )
 
 
 def test_regret_of_each_run(regret):

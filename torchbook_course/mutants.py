@@ -1,0 +1,216 @@
+"""Mutants of an exercise's reference, shown to its checks in a box: each must be refused, or be as right as it.
+
+A mutant that all checks accept survives. Either it is as good as the reference: then an entry `{equivalent}` of the
+exercise's `wrong.md` has it, with the reason; or the checks miss something: then one is written, or made stronger, and
+the mutant, or what a learner would have to think to write it, becomes a wrong answer. When nothing survives, that is
+kept as a proof, until something changes that a matrix depends on, or the operators (`torchbook_course.mutation`).
+
+Mutants are programs of ours, but a changed loop may have no end: each has a process and a time limit of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from torchbook.practice.exercise import Exercise
+from torchbook_course import evaluate, matrices, mutation
+from torchbook_course.matrices import Case
+from torchbook_course.mutation import Mutant
+from torchbook_course.sandbox import Box, SandboxError
+from torchbook_proofs import Key, Store, digest
+
+KIND = "mutants"  # of the proofs
+MOST = 60  # mutants of an exercise that are tried; each costs a process
+SEED = 0
+_PROGRAM = ("mutants.py", "mutation.py")
+_LEAST, _TIMES = 3.0, 5.0  # seconds, and times the reference's own, after which a mutant counts as one without an end
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How a mutant was taken: by which check and how it was refused; both empty if it was accepted."""
+
+    operator: str
+    line: int
+    check: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What became of an exercise's mutants.
+
+    `made` counts all that there are, `seen` those that were tried, `survivors` those that all checks accepted and
+    nobody called equivalent. `faults` are sentences on entries of `wrong.md` that do not hold; `kept`, whether all
+    this was found earlier.
+    """
+
+    exercise: str
+    made: int
+    seen: tuple[Seen, ...]
+    equivalent: int
+    survivors: tuple[Mutant, ...]
+    faults: tuple[str, ...]
+    seconds: float = 0.0
+    kept: bool = False
+
+    @property
+    def refused(self) -> int:
+        """How many of the tried ones a check refused, a time limit among them."""
+        return sum(bool(seen.check) for seen in self.seen)
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self.survivors and not self.faults
+
+
+def survey(exercises: Sequence[Exercise], box: Box, store: Store | None = None, most: int = MOST) -> Iterator[Survey]:
+    """What becomes of the mutants of exercises, one after the other; those of a quiz are none.
+
+    Args:
+        exercises: those to look at.
+        box: the limits.
+        store: where good surveys are kept; nowhere by default.
+        most: as many mutants of each, spread over operators.
+
+    Raises:
+        SandboxError: there is no sandbox, or a reference is not accepted in it.
+        ExerciseError: a `wrong.md` is malformed.
+    """
+    for exercise in exercises:
+        _ = exercise.equivalents  # read now, as the checks are: files may be edited meanwhile
+    keys = {exercise.id: key(exercise, box, most) for exercise in exercises}
+    kept = {name: store.get(keys[name]) if store else None for name in keys}
+    missing = [exercise for exercise in exercises if kept[exercise.id] is None]
+    baselines = dict(zip([e.id for e in missing], _baselines(missing, box), strict=True)) if missing else {}
+    for exercise in exercises:
+        value = kept[exercise.id]
+        if value is not None:
+            yield _revived(value)
+            continue
+        found = _surveyed(exercise, baselines[exercise.id], box, most)
+        if store and found.good and keys[exercise.id] == key(exercise, box, most):
+            store.put(keys[exercise.id], asdict(found))
+        yield found
+
+
+def key(exercise: Exercise, box: Box, most: int = MOST) -> Key:
+    """What a survey depends on: what a matrix does, and the operators."""
+    of_matrix = matrices.key(Case(exercise, (SEED,)), box)
+    parts = {**of_matrix.parts, "program": f"{of_matrix.parts['program']} {_program()}", "most": str(most)}
+    return Key(KIND, of_matrix.subject, parts)
+
+
+@cache
+def _program() -> str:
+    return digest(*(Path(__file__).with_name(name) for name in _PROGRAM))
+
+
+def _revived(value: dict[str, Any]) -> Survey:
+    seen = tuple(Seen(**fields) for fields in value["seen"])
+    return Survey(**{**value, "seen": seen, "survivors": (), "faults": (), "seconds": 0.0, "kept": True})
+
+
+def _surveyed(exercise: Exercise, baseline: dict[str, float], box: Box, most: int) -> Survey:
+    start = time.monotonic()
+    found = mutation.mutants(exercise.solution, exercise.statement)
+    equivalent = {mutation.form(entry.source): entry for entry in exercise.equivalents}
+    listed = [mutant for mutant in found if mutation.form(mutant.source) in equivalent]
+    forms = {mutation.form(mutant.source) for mutant in listed}
+    tried = list(dict.fromkeys([*mutation.chosen(found, most), *listed]))
+    faults = [
+        f"{e.place}: no mutant of the reference is this; delete the block"
+        for f, e in equivalent.items()
+        if f not in forms
+    ]
+    seen, survivors = [], []
+    for mutant, (check, state) in zip(tried, _taken(exercise, tried, baseline, box), strict=True):
+        seen.append(Seen(mutant.operator, mutant.line, check, state))
+        entry = equivalent.get(mutation.form(mutant.source))
+        if entry and check:
+            faults.append(f"{entry.place}: said to be as right as the reference, and {check} refuses it ({state})")
+        elif not entry and not check:
+            survivors.append(mutant)
+    return Survey(
+        exercise=exercise.id,
+        made=len(found),
+        seen=tuple(seen),
+        equivalent=len(listed),
+        survivors=tuple(survivors),
+        faults=tuple(faults),
+        seconds=round(time.monotonic() - start, 2),
+    )
+
+
+def diff(exercise: Exercise, mutant: Mutant) -> str:
+    """A mutant as a block of `wrong.md`."""
+    return f"```diff\n{mutation.block(exercise.reference, mutant.source)}\n```"
+
+
+# In the box.
+
+
+def _baselines(exercises: Sequence[Exercise], box: Box) -> Iterator[dict[str, float]]:
+    """Of each exercise the seconds that each check takes for the reference."""
+    asked = [
+        _asked(exercise, exercise.reference, exercise.check_names, exercise.contract.seconds) for exercise in exercises
+    ]
+    for exercise, message in zip(exercises, _messages(asked, box), strict=True):
+        outcomes = message.get("outcomes", [])
+        if message["state"] != "ok" or {state for _, state, *_ in outcomes} != {"passed"}:
+            raise SandboxError(f"{exercise.id}: its checks do not accept the reference: {message}")
+        yield {name: seconds for name, _, _, seconds in outcomes}
+
+
+def _taken(
+    exercise: Exercise, tried: Sequence[Mutant], baseline: dict[str, float], box: Box
+) -> Iterator[tuple[str, str]]:
+    """For each mutant the check that refuses it and how; checks that are soon done come first."""
+    order = sorted(baseline, key=lambda check: baseline[check])
+    limit = min(exercise.contract.seconds, max(_LEAST, _TIMES * sum(baseline.values())))
+    asked = [_asked(exercise, mutant.source, order, limit) for mutant in tried]
+    for message in _messages(asked, box):
+        if message["state"] != "ok":
+            yield "its process", message["state"]
+            continue
+        name, state, *_ = message["outcomes"][-1]
+        yield ("", "") if state == "passed" else (name or "its own code", state)
+
+
+def _asked(exercise: Exercise, source: str, order: Sequence[str], seconds: float) -> dict[str, Any]:
+    """What the runner needs to show one answer to checks."""
+    contract = exercise.contract
+    return {
+        "id": exercise.id,
+        "task": "mutant",
+        "checks": exercise.checks,
+        "public": "",
+        "reference": exercise.reference,
+        "prelude": exercise.prelude,
+        "answers": {"": source},
+        "order": list(order),
+        "seed": SEED,
+        "processes": "processes" in contract.needs,
+        "compiler": "compiler" in contract.needs,
+        "seconds": seconds,
+        "data": list(contract.data),
+    }
+
+
+def _messages(asked: Sequence[dict[str, Any]], box: Box) -> Iterator[dict[str, Any]]:
+    """The runner's messages; should a box end, the one that ran then counts as ended, and a new one goes on."""
+    pending = list(asked)
+    if any(request["compiler"] for request in pending):
+        box = replace(box, file_mb=matrices.HEADERS_MB, disk_mb=2 * matrices.HEADERS_MB)
+    while pending:
+        messages, ended = evaluate.run(pending, box)
+        if len(messages) < len(pending):
+            messages = [*messages, evaluate.lost(ended)]
+        yield from messages
+        pending = pending[len(messages) :]
