@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchbook_course.show import printable
+
 if TYPE_CHECKING:
     from torchbook_course.results import Summary
 
@@ -74,7 +76,7 @@ def _errors_as_lines() -> Iterator[None]:
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    return printable(text).replace("[", "\\[")
 
 
 def grade(

@@ -187,7 +187,7 @@ def _result(
             return {"state": "time", "detail": f"stopped during {phase}, after its time was up"}
         too_much = _excess(child, limits)
         if too_much:
-            return {"state": "memory", "detail": too_much}
+            return too_much
         if _abandoned():
             os.kill(child, signal.SIGKILL)
             os._exit(1)  # and with the first process of a box everything in it
@@ -264,22 +264,22 @@ def _emptied(folder: str) -> None:
                 path.unlink()
 
 
-def _excess(child: int, limits: Message) -> str:
+def _excess(child: int, limits: Message) -> Message:
     """What the processes of the box have too much of, this one not counted."""
     if not limits["sandboxed"]:
-        return ""
+        return {}
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
     if len(pids) > limits["processes"]:
-        return f"more than {limits['processes']} processes"
+        return {"state": "processes", "detail": f"more than {limits['processes']} processes"}
     limit = limits["memory_gb"] * 1e9
     own = _kilobytes("/proc/self/status", ("RssAnon",))
     fields = "RssAnon", "RssShmem", "VmSwap"
     rough = [max(0.0, _kilobytes(f"/proc/{pid}/status", fields) - (own if pid == child else 0)) for pid in pids]
     if sum(rough) * 1e3 <= limit:
-        return ""
+        return {}
     exact = [_kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon", "Pss_Shmem", "SwapPss")) for pid in pids]
     memory = sum(b if b else a for a, b in zip(rough, exact, strict=True)) * 1e3
-    return f"more than {limits['memory_gb']:g} GB of memory" if memory > limit else ""
+    return {"state": "memory", "detail": f"more than {limits['memory_gb']:g} GB of memory"} if memory > limit else {}
 
 
 def _kilobytes(path: str, fields: tuple[str, ...]) -> float:
@@ -371,8 +371,7 @@ def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]
     try:
         answer = _compiled(exercise["code"], ANSWER)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
-        tell({"state": "syntax", "detail": f"{line}{getattr(error, 'msg', error)}"[: harness.MESSAGE], "last": True})
+        tell({"state": "syntax", "detail": _not_python(error, exercise["code"]), "last": True})
         return
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
@@ -390,6 +389,18 @@ def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]
     restore()
     tampering = _tripped(bench, exercise, seconds)
     tell({"state": "tampered", "detail": tampering, "last": True} if tampering else {"last": True})
+
+
+def _not_python(error: BaseException, source: str) -> str:
+    """Where and why an answer cannot be compiled, never without words."""
+    line = error.lineno if isinstance(error, SyntaxError) else 0
+    if not line:  # what nests too deep has no line of its own: that with most brackets and signs is meant
+        lines = source.splitlines() or [""]
+        line = 1 + max(range(len(lines)), key=lambda n: sum(not c.isalnum() and c != " " for c in lines[n]))
+    why = getattr(error, "msg", None) or str(error)
+    if not why or isinstance(error, RecursionError | MemoryError):
+        why = "more is nested here than Python can take"
+    return f"line {line}: {why}"[: harness.MESSAGE]
 
 
 def _forget(checks: str, public: str) -> None:

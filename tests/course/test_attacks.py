@@ -67,6 +67,15 @@ def test_a_syntax_error_is_named_with_its_line() -> None:
     assert result["detail"].startswith("line 2: ")
 
 
+@pytest.mark.parametrize("nested", ["(" * 5_000 + ")" * 5_000, "1" + "+1" * 200_000, "x" + ".y" * 30_000])
+def test_what_nests_too_deep_is_named_with_its_line(nested: str) -> None:
+    result = graded(f"x = 1\ny = {nested}\n{REFERENCE}", seconds=20.0)
+    if result["state"] != "ok":
+        assert result["state"] == "syntax"
+        assert result["detail"].startswith("line 2: ")
+        assert len(result["detail"]) > len("line 2: ") + 5
+
+
 @pytest.mark.parametrize("ending", ["sys.exit(0)", "quit()", "raise KeyboardInterrupt", "1 / 0"])
 def test_what_was_defined_before_an_exception_counts(ending: str) -> None:
     result = graded(f"import sys\n{REFERENCE}{ending}\n")
@@ -157,7 +166,7 @@ def test_the_runners_limits_cannot_be_set() -> None:
 
 def test_a_fork_bomb_is_ended() -> None:
     result = graded("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n", seconds=20.0)
-    assert (result["state"], result["detail"]) == ("memory", "more than 64 processes")
+    assert (result["state"], result["detail"]) == ("processes", "more than 64 processes")
 
 
 def test_a_fork_that_goes_on_as_if_it_were_the_first_says_nothing() -> None:
