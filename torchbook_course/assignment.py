@@ -22,7 +22,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,11 @@ class Assignment(pydantic.BaseModel):
         if duplicates:
             raise ValueError(f"{', '.join(duplicates)} is there twice; keep one")
         return self
+
+    @property
+    def late_from(self) -> datetime | None:
+        """The first whole second that costs points."""
+        return self.due + timedelta(minutes=self.late.grace_minutes, seconds=1) if self.due else None
 
     @classmethod
     def load(cls, path: Path, extra_roots: Sequence[Path] = ()) -> Assignment:

@@ -12,9 +12,9 @@
     evaluate(job, Box()) == {"p01-x3": {"state": "ok", "detail": "", "outcomes": [{"name", "state", "message"}, …]}, …}
 
 States: "ok", the checks ran (`detail` says what the cell itself raised); "syntax", the cell is not Python; "time",
-"memory", the limit was reached; "died", the process ended; "tampered", the checks are not what they were; "lost", the
-box ended for another reason, and someone should look. All but "ok" come without outcomes. A check that is not
-among the outcomes did not pass.
+"memory", "processes", the limit was reached; "died", the process ended; "tampered", the checks are not what they
+were; "lost", the box ended for another reason, and someone should look. All but "ok" come without outcomes. A check
+that is not among the outcomes did not pass.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Box", "SandboxError", "evaluate", "lost", "run", "tests_of"]
 BUDGET = 0.5  # seconds that the tripwire's checks of an exercise may take together, times a box's patience
 _START = 120.0  # seconds in which a box must have started and imported what the checks need
 _EACH = 30.0  # seconds for an exercise beyond its own: the tripwire, and removing what it left
-_STATES = ("ok", "died", "time", "tampered", "syntax", "memory")
+_STATES = ("ok", "died", "time", "tampered", "syntax", "memory", "processes")
 _OUTCOMES = get_args(harness.State)
 
 
@@ -132,5 +132,9 @@ def _outcomes(raw: Iterable[Any], checks: Iterable[str]) -> Iterable[dict[str, s
 def lost(ended: Ended) -> dict[str, Any]:
     """The result of an exercise during which its box ended."""
     why = ended.errors.strip().splitlines()[-1:] or [f"status {ended.status}"]
-    detail = {"time": "the box took too long", "memory": "the box took too much memory"}.get(ended.reason)
+    detail = {
+        "time": "the box took too long",
+        "memory": "the box took too much memory",
+        "processes": "the box started too many processes",
+    }.get(ended.reason)
     return {"state": ended.reason or "lost", "detail": detail or f"the box ended: {why[0]}", "outcomes": []}

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from torchbook_course.results import Student, Summary, number
 from torchbook_course.roster import CANVAS, Roster
+from torchbook_course.show import printable
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BEGINS = re.compile(r"(^|;)(\s*[=+\-@\t\r])")  # a cell that would be a formula
 
 
 def tables(summary: Summary, roster: Roster) -> dict[str, str]:
@@ -94,8 +95,9 @@ def _participant(student: Student) -> dict[str, str]:
 
 
 def _text(value: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    """Text that no spreadsheet takes for a formula, nor reads from the right; also not one that parts cells at ;."""
+    quoted = _BEGINS.sub(r"\1'\2", value)
+    return printable(quoted)
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import jinja2
 
 from torchbook_course.results import LOOK, Asked, Check, Part, Student, Summary, number
+from torchbook_course.show import printable
 
 BARS = 10
 LISTED = 12
@@ -19,6 +20,7 @@ _STATES = {
     "died": "The process ended while this exercise ran, so it could not be graded to its end.",
     "time": "The time limit was reached; what was not finished by then counts as not passed.",
     "memory": "More memory was asked for than there is, so it could not be graded to its end.",
+    "processes": "More processes were started than are allowed, so it could not be graded to its end.",
     "tampered": "The checks were changed by the code, so nothing of this exercise counts.",
     "syntax": "The cell is not valid Python.",
     "lost": "The result was lost; ask for it to be graded again.",
@@ -26,11 +28,17 @@ _STATES = {
 }
 
 
+def _escaped(value: object) -> object:
+    """Text in which nothing is invisible or turns the direction of writing; markup is escaped already."""
+    return printable(value) if type(value) is str else value
+
+
 @cache
 def _templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("torchbook_course", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["number"] = number
+    environment.finalize = _escaped
     return environment
 
 

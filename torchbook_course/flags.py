@@ -47,6 +47,7 @@ _OF_OS = {
     ),
 }
 _PREFIXES = {"exec": _PROCESS, "spawn": _PROCESS, "posix_spawn": _PROCESS}  # of functions of os
+_LOOKUPS = ("getattr", "attrgetter", "methodcaller", "__getattribute__")
 _TORCHS = ("torch", "np", "numpy", "nn", "F", "sys", "os", "math", "random", "builtins", "optim")
 _SETTERS = ("setattr", "delattr")
 _EQUALITIES = ("__eq__", "__ne__", "__bool__", "__instancecheck__", "__subclasscheck__", "__torch_function__")
@@ -66,8 +67,9 @@ def flags(code: str) -> list[Flag]:
     """What to look at in the code of an answer, in the order of its lines; each construct once a line."""
     try:
         tree = ast.parse(code)
-        bound = {name for node in ast.walk(tree) for name in _bound(node)}
-        candidates = {flag for node in ast.walk(tree) for flag in _of(node, bound)}
+        modules = {name for node in ast.walk(tree) for name in _imported(node)}
+        bound = {name for node in ast.walk(tree) for name in _bound(node)} - modules
+        candidates = {flag for node in ast.walk(tree) for flag in _of(node, bound, modules)}
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
         return [Flag(line, "not Python", f"it could not be looked through: {getattr(error, 'msg', error)}")]
@@ -75,7 +77,7 @@ def flags(code: str) -> list[Flag]:
     return sorted(flag for flag in candidates if not (flag.construct == "__main__" and flag.line in main_lines))
 
 
-def _of(node: ast.AST, bound: set[str]) -> Iterator[Flag]:
+def _of(node: ast.AST, bound: set[str], modules: set[str]) -> Iterator[Flag]:
     line = getattr(node, "lineno", 1)
     match node:
         case ast.Import(names=names):
@@ -90,15 +92,30 @@ def _of(node: ast.AST, bound: set[str]) -> Iterator[Flag]:
             yield Flag(line, name, _NAMES[name])
         case ast.Attribute(value=value, attr=name):
             yield from _attribute(ast.unparse(value) if isinstance(value, ast.Name | ast.Attribute) else "", name, line)
-        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _SETTERS and _is_foreign(first, bound):
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _SETTERS and _is_foreign(
+            first, bound, modules
+        ):
             yield Flag(line, f"{name}({ast.unparse(first)}, …)", _PATCH)
         case ast.Constant(value=str(text)):
             for hit in _STRINGS.finditer(text):
                 yield Flag(line, hit[0], _FRAMES)
         case ast.FunctionDef(name=name) if name in _EQUALITIES:
             yield Flag(line, name, _TRUTH)
+        case ast.ClassDef(body=body):
+            for leaf in (leaf for part in body for leaf in _targets(part)):
+                if isinstance(leaf, ast.Name) and leaf.id in _EQUALITIES:
+                    yield Flag(leaf.lineno, leaf.id, _TRUTH)
+    if isinstance(node, ast.Call):
+        called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        place = 1 if called == "getattr" else 0
+        if called in _LOOKUPS and len(node.args) > place:
+            name = node.args[place]
+            if isinstance(name, ast.Constant):
+                yield from _attribute("", str(name.value), line)
+            else:
+                yield Flag(line, f"{called} of a computed name", _FRAMES)
     for target in _targets(node):
-        if isinstance(target, ast.Attribute | ast.Subscript) and _is_foreign(target, bound):
+        if isinstance(target, ast.Attribute | ast.Subscript) and _is_foreign(target, bound, modules):
             yield Flag(line, f"{ast.unparse(target)} =", _PATCH)
 
 
@@ -137,10 +154,16 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield name
 
 
-def _is_foreign(value: ast.expr, bound: set[str]) -> bool:
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Names that an import binds: modules, and what was taken out of them."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
+
+
+def _is_foreign(value: ast.expr, bound: set[str], modules: set[str]) -> bool:
     """Whether an expression is a part of a module that goes by its usual name: `torch.testing`, `np.random`, …"""
     if ast.unparse(value).startswith("torch.backends."):  # settings
         return False
     while isinstance(value, ast.Attribute | ast.Subscript):
         value = value.value
-    return isinstance(value, ast.Name) and value.id in _TORCHS and value.id not in bound
+    return isinstance(value, ast.Name) and (value.id in _TORCHS or value.id in modules) and value.id not in bound

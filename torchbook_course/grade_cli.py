@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchbook_course.show import printable
+
 if TYPE_CHECKING:
     from torchbook_course.results import Summary
 
@@ -74,7 +76,7 @@ def _errors_as_lines() -> Iterator[None]:
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    return printable(text).replace("[", "\\[")
 
 
 def grade(
@@ -158,8 +160,8 @@ def collect(
         from torchbook_course import collect as collecting
         from torchbook_course.assignment import find_assignment
 
-        name = find_assignment(course, downloads[0], assignment)[1].name
-        collected = collecting.collect(downloads, platform, name, out)  # type: ignore[arg-type]
+        found = find_assignment(course, downloads[0], assignment)[1]
+        collected = collecting.collect(downloads, platform, found.name, out, found.late_from)  # type: ignore[arg-type]
         console.print(f"{collected.students} submissions: {out}", highlight=False, soft_wrap=True)
         for what in collected.skipped:
             console.print(f"left out: {_plain(what)}", highlight=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pydantic
 
 SUMMARY = "summary.json"
-LOOK = ("tampered", "lost", "died", "memory")  # states of an exercise at which a person should look
+LOOK = ("tampered", "lost", "died", "memory", "processes")  # states of an exercise at which a person should look
 
 
 class ResultsError(Exception):

@@ -8,11 +8,15 @@ each exercise it ends all others. It also ends an exercise whose processes take 
 After a student's code has run, some wrong answers are checked again, which the checks refused before (the
 tripwire). If one passes now, the checks are no longer what they were, and the exercise does not count.
 
+A look at the frames of the callers, which hold the word and the reference, is refused by a hook of the interpreter and
+told before the answer can have seen any. What writes results is bound before an answer runs.
+
 What this cannot promise. The checks call the student's functions, so both live in one process, as with every grader
-whose checks look at tensors and gradients. A function that looks through the frames of its callers finds the word and
-the names of the checks, and can write results of its own; one that patches what a check uses and restores it
-afterwards is not caught by the tripwire. Neither can harm more than its own grade; `torchbook_course.flags` names the
-constructs that this takes, for a person to look at.
+whose checks look at tensors and gradients. A function that comes upon its callers in a way that the interpreter does
+not report (a handler of signals, foreign code by ctypes, the globals of a class found among the subclasses of object)
+can write results of its own; one that patches what a check uses and restores it afterwards is not caught by the
+tripwire. Neither can harm more than its own grade; `torchbook_course.flags` names the constructs that this takes, for
+a person to look at.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import types
 import warnings
@@ -51,6 +56,13 @@ TICK = 0.05  # seconds between two looks at an exercise's processes
 RESULT = 400_000  # bytes that the messages of an exercise may have
 MATRIX = 20_000_000  # the same of a matrix, in which no student's code runs
 ANSWER, OTHERS = "<your answer>", "<your other cells>"
+# What gives a view of the callers, as the interpreter's audit events name it.
+LOOKS = (
+    *("sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile"),
+    *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "object.__getattr__", "sys.addaudithook"),
+)
+MEMBERS = frozenset(("tb_frame", "gi_frame", "cr_frame", "ag_frame"))
+HELPERS = tuple(f"/{name}.py" for name in ("inspect", "traceback", "logging/__init__", "bdb", "pdb", "cmd", "trace"))
 OURS = "runner", "harness", "warm"  # modules of the box that are none of the student's business
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
@@ -175,6 +187,8 @@ def _result(
             message = _understood(line, word)
             if message is None:
                 return {"state": "tampered", "detail": "something else than a result was written as one"}
+            if "looked" in message:
+                return {"state": "tampered", "detail": f"the code looked at what calls it ({message['looked']})"}
             messages.append(message)
             end = time.monotonic() + replay
             if message["last"]:
@@ -187,7 +201,7 @@ def _result(
             return {"state": "time", "detail": f"stopped during {phase}, after its time was up"}
         too_much = _excess(child, limits)
         if too_much:
-            return {"state": "memory", "detail": too_much}
+            return too_much
         if _abandoned():
             os.kill(child, signal.SIGKILL)
             os._exit(1)  # and with the first process of a box everything in it
@@ -264,22 +278,22 @@ def _emptied(folder: str) -> None:
                 path.unlink()
 
 
-def _excess(child: int, limits: Message) -> str:
+def _excess(child: int, limits: Message) -> Message:
     """What the processes of the box have too much of, this one not counted."""
     if not limits["sandboxed"]:
-        return ""
+        return {}
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
     if len(pids) > limits["processes"]:
-        return f"more than {limits['processes']} processes"
+        return {"state": "processes", "detail": f"more than {limits['processes']} processes"}
     limit = limits["memory_gb"] * 1e9
     own = _kilobytes("/proc/self/status", ("RssAnon",))
     fields = "RssAnon", "RssShmem", "VmSwap"
     rough = [max(0.0, _kilobytes(f"/proc/{pid}/status", fields) - (own if pid == child else 0)) for pid in pids]
     if sum(rough) * 1e3 <= limit:
-        return ""
+        return {}
     exact = [_kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon", "Pss_Shmem", "SwapPss")) for pid in pids]
     memory = sum(b if b else a for a, b in zip(rough, exact, strict=True)) * 1e3
-    return f"more than {limits['memory_gb']:g} GB of memory" if memory > limit else ""
+    return {"state": "memory", "detail": f"more than {limits['memory_gb']:g} GB of memory"} if memory > limit else {}
 
 
 def _kilobytes(path: str, fields: tuple[str, ...]) -> float:
@@ -332,7 +346,7 @@ def _settled(pipe: int, limits: Message) -> int:
 
 
 def _teller(pipe: int, word: str) -> Callable[[Message], None]:
-    dumps, write, getpid, leave = json.dumps, os.write, os.getpid, os._exit
+    dumps, write, getpid, leave = _serialiser(), os.write, os.getpid, os._exit
     teller = getpid()
 
     def tell(message: Message) -> None:
@@ -343,6 +357,61 @@ def _teller(pipe: int, word: str) -> Callable[[Message], None]:
             rest = rest[write(pipe, rest) :]
 
     return tell
+
+
+def _serialiser() -> Callable[[object], str]:
+    """JSON of what is told, by nothing that a student's code can put something else in the place of."""
+    quoted, kind, words = json.encoder.encode_basestring_ascii, type, {True: "true", False: "false", None: "null"}
+    texts, tables, numbers = str, dict, (int, float)
+
+    def text(value: Any) -> str:
+        if kind(value) is texts:
+            return quoted(value)
+        if value is True or value is False or value is None:
+            return words[value]
+        if kind(value) is tables:
+            return "{" + ", ".join([quoted(key) + ": " + text(item) for key, item in value.items()]) + "}"
+        if kind(value) in numbers:
+            return value.__repr__()  # type: ignore[no-any-return]
+        return "[" + ", ".join([text(item) for item in value]) + "]"
+
+    return text
+
+
+def _watch(tell: Callable[[Message], None], reference: str) -> None:
+    """Refuse the answer a look at its callers, whichever way it is spelled, and say so before it could have seen any.
+
+    The interpreter itself reports these calls, to a hook that cannot be taken away. Libraries make some of them too, so
+    what counts is who calls: the answer's own lines, by themselves or through a module made for such looks.
+    """
+    frame_of, ident, busy = sys._getframe, threading.get_ident, set[int]()
+    looks = frozenset(name for name in LOOKS if name.rpartition(".")[2] not in reference)
+    members, helpers, told = MEMBERS, HELPERS, list[str]()
+    error, ours = RuntimeError, (ANSWER, OTHERS, "<string>", "<stdin>", "<unknown>")
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in looks:
+            return
+        if event == "object.__getattr__" and arguments[1] not in members:
+            return
+        thread = ident()
+        if thread in busy:
+            return
+        busy.add(thread)
+        try:
+            caller = frame_of(1)
+            while caller is not None and caller.f_code.co_filename.endswith(helpers):
+                caller = caller.f_back
+            by_answer = caller is not None and caller.f_code.co_filename in ours
+        finally:
+            busy.discard(thread)
+        if by_answer:
+            if not told:
+                told.append(event)
+                tell({"looked": event if event != "object.__getattr__" else arguments[1], "last": False})
+            raise error("an answer may not look at what calls it")
+
+    sys.addaudithook(hook)
 
 
 def _graded(exercise: Message, limits: Message, tell: Callable[[Message], None]) -> None:
@@ -373,11 +442,11 @@ def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]
     try:
         answer = _compiled(exercise["code"], ANSWER)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
-        tell({"state": "syntax", "detail": f"{line}{getattr(error, 'msg', error)}"[: harness.MESSAGE], "last": True})
+        tell({"state": "syntax", "detail": _not_python(error, exercise["code"]), "last": True})
         return
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
+    _watch(tell, exercise["reference"] or "")
     try:
         with harness.time_limit(seconds):
             errors = [_raised(lambda: _compiled(exercise["context"], OTHERS), module), _raised(lambda: answer, module)]
@@ -392,6 +461,18 @@ def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]
     restore()
     tampering = _tripped(bench, exercise, seconds)
     tell({"state": "tampered", "detail": tampering, "last": True} if tampering else {"last": True})
+
+
+def _not_python(error: BaseException, source: str) -> str:
+    """Where and why an answer cannot be compiled, never without words."""
+    line = error.lineno if isinstance(error, SyntaxError) else 0
+    if not line:  # what nests too deep has no line of its own: that with most brackets and signs is meant
+        lines = source.splitlines() or [""]
+        line = 1 + max(range(len(lines)), key=lambda n: sum(not c.isalnum() and c != " " for c in lines[n]))
+    why = getattr(error, "msg", None) or str(error)
+    if not why or isinstance(error, RecursionError | MemoryError):
+        why = "more is nested here than Python can take"
+    return f"line {line}: {why}"[: harness.MESSAGE]
 
 
 def _forget(checks: str, public: str) -> None:
@@ -449,9 +530,9 @@ def _tripped(bench: harness.Bench, exercise: Message, seconds: float) -> str:
         module = harness.load(source, "torchbook_wrong")
         outcomes = bench.run(vars(module), seed=exercise["seed"], source=source, only=checks, seconds=seconds)
         states = {outcome.name: outcome.state for outcome in outcomes}
-        passing = [name for name in checks if states.get(name, "passed") == "passed"]
+        passing = [name for name in checks if states.get(name, "passed") in ("passed", "missing", "unsolved")]
         if passing:
-            return f"after this code ran, {', '.join(passing)} passed an answer known to be wrong"
+            return f"after this code ran, {', '.join(passing)} did not refuse an answer known to be wrong"
     return ""
 
 

@@ -72,7 +72,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a box wrote, and why it ended: "" by itself, "time" or "memory" by the watcher."""
+    """What a box wrote, and why it ended: "" by itself; "time", "memory" or "processes" by the watcher."""
 
     output: bytes
     errors: str
@@ -134,7 +134,7 @@ def _watched(process: subprocess.Popen[bytes], leader: _Leader, box: Box, second
         if time.monotonic() > end:
             reason = "time"
         elif leader.memory() > 1.25 * box.memory_gb * GB + GB:
-            reason = "memory"
+            reason = "processes" if leader.processes > box.processes / 2 else "memory"
         if reason:
             leader.kill()
 
@@ -145,6 +145,7 @@ class _Leader:
     def __init__(self, process: subprocess.Popen[bytes], info: int | None) -> None:
         self._process = process
         self._info = info
+        self.processes = 0  # at the last look
         self._boxed = info is not None
         self._pid = process.pid
         self._pidfd = os.pidfd_open(process.pid) if self._boxed else None
@@ -178,6 +179,7 @@ class _Leader:
             tree = [first, *first.children(recursive=True)]
         except psutil.Error:
             return 0
+        self.processes = len(tree)
         return sum(_private(process) for process in tree)
 
     def close(self) -> None:

@@ -125,7 +125,8 @@ def _parsed(content: bytes, name: str) -> dict[str, Any]:
     except (*_UNREADABLE, UnicodeDecodeError) as error:
         reason = str(error).partition(":")[0] or type(error).__name__
         raise SubmissionError(f"{name}: not a notebook, its content is not JSON ({reason})") from None
-    if not isinstance(document, dict) or not ("cells" in document or "worksheets" in document):
+    holders = [document.get(key) for key in ("cells", "worksheets")] if isinstance(document, dict) else []
+    if not any(isinstance(holder, list) for holder in holders):
         raise SubmissionError(f"{name}: JSON, but not a notebook: it has no cells")
     return document
 

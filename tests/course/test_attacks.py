@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.course.boxed import PASSED, REFERENCE, alone, exercise, graded, matrix, needs_box, states
+from tests.course.boxed import NAMES, PASSED, REFERENCE, alone, exercise, graded, matrix, needs_box, states
 from torchbook_course import evaluate, matrices
 from torchbook_course.flags import flags
 from torchbook_course.sandbox import Box
@@ -65,6 +65,15 @@ def test_a_syntax_error_is_named_with_its_line() -> None:
     result = graded("x = 1\ndef double(x) return 2\n")
     assert (result["state"], result["outcomes"]) == ("syntax", [])
     assert result["detail"].startswith("line 2: ")
+
+
+@pytest.mark.parametrize("nested", ["(" * 5_000 + ")" * 5_000, "1" + "+1" * 200_000, "x" + ".y" * 30_000])
+def test_what_nests_too_deep_is_named_with_its_line(nested: str) -> None:
+    result = graded(f"x = 1\ny = {nested}\n{REFERENCE}", seconds=20.0)
+    if result["state"] != "ok":
+        assert result["state"] == "syntax"
+        assert result["detail"].startswith("line 2: ")
+        assert len(result["detail"]) > len("line 2: ") + 5
 
 
 @pytest.mark.parametrize("ending", ["sys.exit(0)", "quit()", "raise KeyboardInterrupt", "1 / 0"])
@@ -157,7 +166,7 @@ def test_the_runners_limits_cannot_be_set() -> None:
 
 def test_a_fork_bomb_is_ended() -> None:
     result = graded("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n", seconds=20.0)
-    assert (result["state"], result["detail"]) == ("memory", "more than 64 processes")
+    assert (result["state"], result["detail"]) == ("processes", "more than 64 processes")
 
 
 def test_a_fork_that_goes_on_as_if_it_were_the_first_says_nothing() -> None:
@@ -383,14 +392,78 @@ def test_an_object_that_equals_everything_passes_comparisons_and_is_flagged() ->
     assert [flag.construct for flag in flags(code)] == ["__eq__"]
 
 
-def test_a_look_into_the_callers_frames_finds_the_reference_and_is_flagged() -> None:
-    """A limit of every grader that calls the answer in the process of the checks; the flag is the remedy."""
+WALK = (
+    "    while frame is not None and 'values' not in frame.f_locals:\n        frame = frame.f_back\n"
+    "    return frame.f_locals['values']['reference'].double(x)\n"
+)
+SAYS = (
+    "    while frame is not None and 'tell' not in frame.f_locals:\n        frame = frame.f_back\n"
+    f"    frame.f_locals['tell']({{'state': 'ok', 'detail': '', 'last': True, 'outcomes': "
+    f"[{{'name': n, 'state': 'passed', 'message': ''}} for n in {NAMES}]}})\n"
+)
+SEES = "    frame = "
+FORGERS = {
+    "frames": f"import sys\ndef double(x):\n{SEES}sys._getframe()\n{WALK}",
+    "tell by a computed name": f"import sys\ndef double(x):\n{SEES}getattr(sys, '_get' + 'frame')()\n{SAYS}",
+    "by sys's dictionary": f"import sys\ndef double(x):\n{SEES}sys.__dict__['_get' 'frame']()\n{WALK}",
+    "through map": f"import sys\ndef double(x):\n{SEES}list(map(sys._getframe, [0]))[0]\n{WALK}",
+    "through a partial": f"import sys, functools\nlook = functools.partial(sys._getframe, 0)\n"
+    f"def double(x):\n{SEES}look()\n{WALK}",
+    "of all threads": f"import sys\ndef double(x):\n{SEES}list(sys._current_frames().values())[0]\n{WALK}",
+    "of a traceback": "def double(x):\n    try: 1 / 0\n    except ZeroDivisionError as e: "
+    f"frame = e.__traceback__.tb_frame\n{WALK}",
+    "of a generator": f"def double(x):\n    g = (g.gi_frame.f_back for _ in [1])\n{SEES}next(g)\n{WALK}",
+    "of inspect": f"import inspect\ndef double(x):\n{SEES}inspect.currentframe()\n{WALK}",
+    "of inspect's stack": f"import inspect\ndef double(x):\n{SEES}inspect.stack()[0].frame\n{WALK}",
+    "of a walk": f"import traceback\ndef double(x):\n{SEES}next(traceback.walk_stack(None))[0]\n{WALK}",
+    "of logging": f"import logging\ndef double(x):\n{SEES}logging.currentframe()\n{WALK}",
+    "of a profile": "import sys\nkept = []\ndef double(x):\n    sys.setprofile(lambda f, *_: kept.append(f))\n"
+    f"    len('')\n    sys.setprofile(None)\n{SEES}kept[0]\n{WALK}",
+    "by exec": f"import sys\ndef double(x):\n{SEES}eval('sys._get' + 'frame()')\n{WALK}",
+    "of the collector": "import gc\ndef double(x):\n    for o in gc.get_objects():\n        if isinstance(o, dict) and "
+    "o.get('__name__') == 'torchbook_reference':\n            return o['double'](x)\n",
+    "of referents": "import gc\ndef double(x):\n    return [o for o in gc.get_referrers(double)][99]\n",
+}
+PATCHERS = {
+    "json": "import json\ndef all_well(o, real=json._default_encoder.encode):\n    for r in o.get('outcomes', []):\n"
+    "        r['state'] = 'passed'\n    return real(o)\njson._default_encoder.encode = all_well\n"
+    "def double(x):\n    return 1\n",
+    "json's class": "import json\njson.JSONEncoder.encode = json.dumps = lambda *a, **k: "
+    '\'{"state": "ok", "last": true}\'\ndef double(x):\n    return 1\n',
+    "json's quoting": "import json.encoder as e\ne.encode_basestring_ascii = e.py_encode_basestring_ascii = "
+    "lambda s: '\"passed\"'\ndef double(x):\n    return 1\n",
+    "namespace": "import types\nkept = {}\nreal = types.SimpleNamespace\ndef grab(**k):\n    kept.update(k)\n"
+    "    return real(**k)\ntypes.SimpleNamespace = grab\ndef double(x):\n    return kept['double'](x)\n",
+    "vars": "import builtins\nkept = []\nreal = vars\ndef grab(*o):\n    kept.append(o)\n    return real(*o)\n"
+    "builtins.vars = grab\ndef double(x):\n    return [o for (o,) in kept if hasattr(o, 'double')][0].double(x)\n",
+    "what loads wrong answers": "import builtins, types\nbuiltins.exec = lambda *_: None\n"
+    "builtins.all = lambda *_: True\ntypes.ModuleType = lambda n: types.SimpleNamespace()\n"
+    "def double(x):\n    return 4 if x == 2 else 0\n",
+}
+
+
+@pytest.mark.parametrize("name", FORGERS)
+def test_a_look_at_the_callers_is_refused_and_costs_the_exercise(name: str) -> None:
+    result = graded(FORGERS[name], seconds=10.0)
+    assert (result["state"], result["outcomes"]) == ("tampered", []), result
+    assert "looked at what calls it" in result["detail"]
+
+
+@pytest.mark.parametrize("name", PATCHERS)
+def test_who_patches_what_writes_results_has_no_point(name: str) -> None:
+    result = graded(PATCHERS[name], seconds=10.0)
+    assert "passed" not in states(result).values(), result
+    assert flags(PATCHERS[name])
+
+
+def test_libraries_may_look_at_frames() -> None:
     code = (
-        "import sys\ndef double(x):\n    frame = sys._getframe()\n    while 'values' not in frame.f_locals:\n"
-        "        frame = frame.f_back\n    return frame.f_locals['values']['reference'].double(x)\n"
+        "import collections, dataclasses, enum, logging, typing, warnings\n"
+        "P = collections.namedtuple('P', 'a b')\nE = enum.Enum('E', 'a b')\nT = typing.TypeVar('T')\n"
+        "@dataclasses.dataclass\nclass D:\n    x: int = 2\nwarnings.warn('so', stacklevel=2)\n"
     )
-    assert states(graded(code)) == PASSED
-    assert {"sys._getframe", "f_back", "f_locals"} <= {flag.construct for flag in flags(code)}
+    result = graded(f"{code}{REFERENCE}", seconds=10.0)
+    assert (states(result), result["detail"]) == (PASSED, "")
 
 
 def test_a_patch_that_restores_itself_is_not_noticed_but_flagged() -> None:

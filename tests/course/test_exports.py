@@ -119,3 +119,23 @@ def test_points_are_shared_among_checks(passed: int, points: float) -> None:
 )
 def test_points_are_written_as_people_write_them(value: float, text: str) -> None:
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("=1", "'=1"),
+        (" =1", "' =1"),
+        ("\t=1", "'\t=1"),
+        ("x;=cmd|' /C calc'!A0", "x;'=cmd|' /C calc'!A0"),
+        ("a;b; +1", "a;b;' +1"),
+        ("@x", "'@x"),
+        ("-2", "'-2"),
+        ("a\u202eb", "a\\u202eb"),
+        ("a\x1b[31mb\x00", "a\\x1b[31mb\\x00"),
+        ("Seán O'Neil-Smith", "Seán O'Neil-Smith"),
+        ("李 🎉", "李 🎉"),
+    ],
+)
+def test_no_cell_is_a_formula_or_turns_the_row(text: str, shown: str) -> None:
+    assert exports._text(text) == shown

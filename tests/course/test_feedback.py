@@ -113,3 +113,8 @@ def test_each_present_student_has_a_page_in_a_folder_of_its_own() -> None:
     pages = {f"feedback/{student.student}/hw1.html" for student in CLASS.present}
     assert feedback.pages(CLASS).keys() == pages | {"report.html"}
     assert feedback.pages(CLASS)[f"feedback/{ANNA.student}/hw1.html"] == feedback.feedback(CLASS, ANNA)
+
+
+def test_what_a_browser_would_obey_is_written_out() -> None:
+    template = feedback._templates().from_string("{{ text }}")
+    assert template.render(text="\x1b[31m\u202e<b>\n") == "\\x1b[31m\\u202e&lt;b&gt;\n"

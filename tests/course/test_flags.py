@@ -34,6 +34,12 @@ SUSPICIOUS = {
     "open": "open('x')",
     "torch.load": "import torch\ntorch.load('x')",
     "__eq__": "class A:\n    def __eq__(self, other): return True",
+    "json._default_encoder.encode =": "import json\njson._default_encoder.encode = print",
+    "types.SimpleNamespace =": "import types\ntypes.SimpleNamespace = print",
+    "c.deepcopy =": "import copy as c\nc.deepcopy = print",
+    "getattr of a computed name": "import sys\ngetattr(sys, '_get' + 'frame')",
+    "_getframe": "import sys\ngetattr(sys, '_getframe')",
+    "__ne__": "class A:\n    __ne__ = lambda *_: False",
     "__import__": "__import__('os')",
 }
 HONEST = [

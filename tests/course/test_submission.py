@@ -321,3 +321,11 @@ def test_the_repaired_notebook_shows_the_students_own_cells() -> None:
 def test_nbgraders_marks_in_an_answer_are_harmless() -> None:
     notebook = made([solved("p01-x3", "### BEGIN HIDDEN TESTS")])
     assert "BEGIN HIDDEN TESTS" not in notebook.cells[0].source
+
+
+@pytest.mark.parametrize("cells", [{}, {"0": {"cell_type": "code"}}, None, "code", 3])
+def test_cells_that_are_no_list_make_no_notebook(tmp_path: Path, cells: Any) -> None:
+    path = tmp_path / "hw1.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    with pytest.raises(SubmissionError, match="not a notebook"):
+        read(path)

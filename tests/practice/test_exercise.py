@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.practice.conftest import CHECKS, PAGE, SOLUTION, WRONG, Write
-from torchbook.practice.exercise import Exercise, ExerciseError, load, public_part, reference_of, stub_of
+from torchbook.practice import shelf
+from torchbook.practice.exercise import Exercise, ExerciseError, Hint, load, public_part, reference_of, stub_of
 
 
 def test_what_is_read(write: Write) -> None:
@@ -123,6 +125,32 @@ def test_a_hint_is_found_by_its_check(write: Write) -> None:
     exercise = load(write())
     assert exercise.hint_for("test_sum") is exercise.hints[0]
     assert exercise.hint_for("test_zero") is None
+
+
+def test_a_hint_for_what_a_check_said_comes_before_one_for_its_name() -> None:
+    general, words = Hint("a", "", ("test_sum",)), Hint("b", "", (), (("test_sum", "is NaN"),))
+    exercise = replace(shelf.find("p01-x3"), hints=(general, words))
+    assert exercise.hint_for("test_sum", "the sum is NaN") is words
+    assert exercise.hint_for("test_sum", "the sum is 3") is general
+    assert exercise.hint_for("test_sum") is general
+
+
+@pytest.mark.parametrize(
+    ("exercise", "check", "message", "symptom"),
+    [
+        ("lab-x2", "test_once_an_epoch", "the scheduler moved 3 times", "The scheduler does not move once an epoch"),
+        ("lab-x2", "test_once_an_epoch", "the scheduler moved 12 times", "The rate falls far too fast"),
+        ("p01-x3", "test_out_of_range", "", "An index that does not exist gives a place all the same"),
+        ("l1-x2", "test_nothing_to_see", "the result is zero", "A row that sees nothing gets a mean of the padding"),
+        ("l1-x2", "test_nothing_to_see", "a softmax over nothing is NaN", "NaN"),
+        ("p03-x3", "test_velocity_is_its_own", "", "The velocity changes when gradients are cleared"),
+        ("p04-x2", "test_mean_beside_nan", "", "NaN from a padded position"),
+    ],
+)
+def test_the_hint_is_for_the_error_that_was_made(exercise: str, check: str, message: str, symptom: str) -> None:
+    found = shelf.find(exercise).hint_for(check, message)
+    assert found is not None
+    assert found.symptom == symptom
 
 
 # Variants.

@@ -40,7 +40,7 @@ BEGIN, INSTEAD, END = "### BEGIN SOLUTION", "### INSTEAD", "### END SOLUTION"
 PAGES = "*/x*-*/exercise.md"  # of a folder of exercises: the pages of those in it
 _PART = re.compile(r"^[a-z][a-z0-9]*$")
 _FOLDER = re.compile(r"^(?P<number>x\d+)-(?P<slug>[a-z0-9-]+)$")
-_HINT = re.compile(r"^## Hint: (?P<symptom>.+?)(?: \{(?P<checks>[\w, ]+)\})?$")
+_HINT = re.compile(r"^## Hint: (?P<symptom>.+?)(?: \{(?P<checks>\w[^{}]*)\})?$")
 _MYST = re.compile(r"^\s*(`{3,}|:{3,})\{|(?<!`)\{[a-z][\w:-]*\}`")
 
 
@@ -82,11 +82,12 @@ class Contract(pydantic.BaseModel):
 
 @dataclass(frozen=True)
 class Hint:
-    """Help titled by its symptom; `checks` are those whose refusal points to it."""
+    """Help titled by its symptom; `checks` are those whose refusal points to it, `said` those with certain words."""
 
     symptom: str
     text: str
     checks: tuple[str, ...]
+    said: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -224,8 +225,11 @@ class Exercise:
         derived = quiz.derive(contract.id, questions, contract.topics, hidden=True)
         return replace(self, contract=contract, solution=derived.solution, checks=derived.checks, in_exam=True)
 
-    def hint_for(self, check: str) -> Hint | None:
-        """The hint that a refused check points to."""
+    def hint_for(self, check: str, message: str = "") -> Hint | None:
+        """The hint that a refused check points to: one for what it said, before one for whatever it says."""
+        for hint in self.hints:
+            if any(name == check and words in message for name, words in hint.said):
+                return hint
         return next((hint for hint in self.hints if check in hint.checks), None)
 
     @cached_property
@@ -334,13 +338,21 @@ def _sections(body: str) -> tuple[str, tuple[Hint, ...]]:
             hints.append((match["symptom"], checks, []))
         else:
             (hints[-1][2] if hints else statement).append(line)
-    parsed = tuple(Hint(symptom, "\n".join(text).strip(), checks) for symptom, checks, text in hints)
+    parsed = tuple(_hint(symptom, "\n".join(text).strip(), entries) for symptom, entries, text in hints)
     return "\n".join(statement).strip(), parsed
+
+
+def _hint(symptom: str, text: str, entries: tuple[str, ...]) -> Hint:
+    """A hint by its entries in braces: a check's name, or `name: words` of what the check says."""
+    pairs = [(name.strip(), words.strip()) for name, _, words in (entry.partition(":") for entry in entries)]
+    plain = tuple(name for name, words in pairs if not words)
+    return Hint(symptom, text, plain, tuple((name, words) for name, words in pairs if words))
 
 
 def _complain_about_hints(page: Path, exercise: Exercise) -> None:
     for hint in exercise.hints:
-        unknown = [name for name in hint.checks if name not in exercise.check_names]
+        named = [*hint.checks, *(name for name, _ in hint.said)]
+        unknown = [name for name in named if name not in exercise.check_names]
         if unknown:
             raise ExerciseError(
                 f"{_shown(page)}:{_line_of(page, f'## Hint: {hint.symptom}')}: the hint names {', '.join(unknown)}, "

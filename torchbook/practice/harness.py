@@ -24,6 +24,10 @@ FIXTURES = ("reference", "seed", "source")
 HIDDEN = "test_hidden_"
 MESSAGE = 2_000  # characters of a message that are kept
 
+# Bound here, since a learner's code may put something else where others would look these up.
+_Namespace, _Module = types.SimpleNamespace, types.ModuleType
+_compile, _exec = compile, exec
+
 State = Literal["passed", "refused", "unsolved", "error", "missing", "time"]
 
 
@@ -132,7 +136,7 @@ class Bench:
         """As the function `run`."""
         values = {"seed": seed, "source": source}
         if not self.broken and self._reference is not None:
-            values["reference"] = types.SimpleNamespace(**vars(self._reference))
+            values["reference"] = _Namespace(**self._reference.__dict__)
         end = time.monotonic() + seconds
         outcomes: list[Outcome] = []
         with _generators():
@@ -153,7 +157,7 @@ class Bench:
         if lacking:
             return Outcome(check.name, "error", "this check needs the reference, which is not here", 0.0)
         arguments = {p: values[p] if p in FIXTURES else learner[p] for p in check.parameters}
-        function = vars(self._functions)[check.name]
+        function = self._functions.__dict__[check.name]
         start = time.monotonic()
         _seed(values["seed"])
         state, message = _call(lambda: function(**arguments), end - start, seconds)
@@ -162,12 +166,12 @@ class Bench:
 
 def load(source: str, name: str) -> types.ModuleType:
     """Run a source as a module of its own; its lines are known to tracebacks, its name to `sys.modules`."""
-    module = types.ModuleType(name)
+    module = _Module(name)
     module.__file__ = f"<{name}>"
-    code = compile(source, module.__file__, "exec", dont_inherit=True)
+    code = _compile(source, module.__file__, "exec", dont_inherit=True)
     linecache.cache[module.__file__] = len(source), None, source.splitlines(keepends=True), module.__file__
     sys.modules[name] = module
-    exec(code, vars(module))
+    _exec(code, module.__dict__)
     return module
 
 

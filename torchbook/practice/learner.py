@@ -224,7 +224,7 @@ def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outco
     if failed.state == "time":
         return (f"{check_name}: {failed.message}", _about_patience(exercise, call))
     separator = ": " if failed.state == "refused" else " did not get through: "
-    return (f"{check_name}{separator}{failed.message}", *_about_hint(exercise, failed.name, call))
+    return (f"{check_name}{separator}{failed.message}", *_about_hint(exercise, failed, call))
 
 
 def _about_patience(exercise: Exercise, call: Call) -> str:
@@ -270,8 +270,8 @@ def _about_hints(exercise: Exercise, call: Call) -> tuple[str, ...]:
     return (f"{count(exercise.hints, 'hint')}: `{call('hint', exercise.id)}`",) if exercise.hints else ()
 
 
-def _about_hint(exercise: Exercise, check_name: str, call: Call) -> tuple[str, ...]:
-    hint = exercise.hint_for(check_name)
+def _about_hint(exercise: Exercise, failed: Outcome, call: Call) -> tuple[str, ...]:
+    hint = exercise.hint_for(failed.name, failed.message)
     if hint is None:
         return _about_hints(exercise, call)
     number = exercise.hints.index(hint) + 1

@@ -78,7 +78,9 @@ def test_memory_is_reserved_once(KVCache):
         for layer in range(config.layers):
             keys, _ = made.update(layer, *_rows(config, count))
             places.add(keys.untyped_storage().data_ptr() if layer == 0 else None)
-    assert len(places - {None}) == 1, "memory is reserved once, in __init__; a later step moved it"
+    assert len(places - {None}) == 1, (
+        "update returns a view of the memory reserved in __init__, not a copy and no new memory"
+    )
 
 
 def test_bytes(KVCache):

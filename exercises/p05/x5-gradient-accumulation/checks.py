@@ -71,7 +71,7 @@ def test_equal_parts(accumulate):
 
 
 def test_last_part(accumulate):
-    _same(accumulate, _batch(7), 3, "7 rows in parts of 3: the last part has one row, and no row may be lost")
+    _same(accumulate, _batch(7), 3, "7 rows in parts of 3: the last has one row, which counts as much as any other")
 
 
 def test_padding(accumulate):
