@@ -109,9 +109,9 @@ def _of(node: ast.AST, bound: set[str], modules: set[str]) -> Iterator[Flag]:
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         place = 1 if called == "getattr" else 0
         if called in _LOOKUPS and len(node.args) > place:
-            name = node.args[place]
-            if isinstance(name, ast.Constant):
-                yield from _attribute("", str(name.value), line)
+            asked = node.args[place]
+            if isinstance(asked, ast.Constant):
+                yield from _attribute("", str(asked.value), line)
             else:
                 yield Flag(line, f"{called} of a computed name", _FRAMES)
     for target in _targets(node):

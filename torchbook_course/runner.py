@@ -372,7 +372,7 @@ def _serialiser() -> Callable[[object], str]:
         if kind(value) is tables:
             return "{" + ", ".join([quoted(key) + ": " + text(item) for key, item in value.items()]) + "}"
         if kind(value) in numbers:
-            return value.__repr__()  # type: ignore[no-any-return]
+            return value.__repr__()
         return "[" + ", ".join([text(item) for item in value]) + "]"
 
     return text
@@ -399,7 +399,7 @@ def _watch(tell: Callable[[Message], None], reference: str) -> None:
             return
         busy.add(thread)
         try:
-            caller = frame_of(1)
+            caller: types.FrameType | None = frame_of(1)
             while caller is not None and caller.f_code.co_filename.endswith(helpers):
                 caller = caller.f_back
             by_answer = caller is not None and caller.f_code.co_filename in ours
