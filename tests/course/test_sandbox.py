@@ -140,7 +140,7 @@ def test_submissions_side_by_side_do_not_disturb_each_other() -> None:
     jobs = [job(bomb, seconds=20.0), job(REFERENCE, seconds=20.0), job(bomb, REFERENCE, seconds=20.0)]
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda submission: evaluate.evaluate(submission, BOX), jobs))
-    assert results[0]["0"]["state"] == "memory"
+    assert results[0]["0"]["state"] == "processes"
     assert states(results[1]["0"]) == states(results[2]["1"]) == PASSED
 
 

@@ -452,10 +452,10 @@ def test_p01_x3_in_a_kernel() -> None:
     before, stub, solved, stopped = (outputs[n]["text/plain"] for n in (1, 3, 5, 7))
     assert "`place` is not defined here" in before
     assert stub.startswith("p01-x3 Manual indexing: not solved yet, the stub is still there")
-    assert solved.startswith("p01-x3 Manual indexing: solved, 7 checks passed")
+    assert solved.startswith("p01-x3 Manual indexing: solved, 9 checks passed")
     assert "time is up" in stopped
     assert "not finished after 2 s" in stopped
-    assert "solved, 7 checks passed" in outputs[5]["text/html"]
+    assert "solved, 9 checks passed" in outputs[5]["text/html"]
     assert "Every place is too small" in outputs[8]["text/plain"]
 
 

@@ -67,7 +67,8 @@ class _Watch(TorchFunctionMode):
 
 def test_arithmetic_alone(place):
     with _Watch() as watch:
-        place((2, 3), (3, 1), 0, (1, 2))
+        found = place((2, 3), (3, 1), 0, (1, 2))
+    assert found == 5, "row 1 begins at 3, and its column 2 is at 5"
     assert not watch.seen, f"plain arithmetic is asked for, and torch ran {', '.join(watch.seen[:3])}"
 
 
