@@ -1,7 +1,8 @@
 // What a reader sees of a figure whose drawer is closed; of an open one, what lies in it is passed over.
 (place) => {
   const CONTROLS = "button, input, select, textarea, summary";
-  const PICTURES = "svg, canvas, img, table, [role=grid], .tbviz-cells";
+  const GRIDS = "table, [role=grid], .tbviz-cells"; // pictures however small, as a scalar's one cell
+  const PICTURES = `svg, canvas, img, ${GRIDS}`; // of which small ones are signs on controls and in text
   const figure = place.matches(".tbviz") ? place : place.querySelector(".tbviz");
   const stage = figure.querySelector(".tbviz-stage");
   const box = (one) => one.getBoundingClientRect();
@@ -18,7 +19,7 @@
 
   const controls = [...figure.querySelectorAll(CONTROLS)].filter(seen);
   const pictures = [...figure.querySelectorAll(PICTURES)]
-    .filter((one) => seen(one) && !one.closest(`${CONTROLS}, label`) && area(box(one)) >= 2400)
+    .filter((one) => seen(one) && !one.closest(`${CONTROLS}, label`) && (one.matches(GRIDS) || area(box(one)) >= 2400))
     .map((one) => box(one).top - whole.top);
 
   // Of an option that is not chosen nothing is read, and of the chosen one no text is seen by itself.

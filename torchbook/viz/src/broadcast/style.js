@@ -57,7 +57,7 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .tbviz-stage:has(>.bx-show){display:flex;flex-direction:column}
 .bx-show{flex:1 0 auto;display:flex;flex-direction:column;gap:.35rem;min-height:18.6rem;min-width:0}
 .tbviz .bx-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
-.bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:center;min-width:0}
+.bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:flex-start;min-width:0}
 .bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-end;gap:.6rem 1.3rem;min-width:0;--cell:3.1rem;--tall:3rem}
 .bx-blocks.middling{--cell:2.55rem;--tall:2.45rem}
 .bx-blocks.small{--cell:1.9rem;--tall:1.8rem}

@@ -229,7 +229,7 @@ function render({ model, el }) {
 
   const cuda = recording.cuda ? `built for CUDA ${recording.cuda}` : "built without CUDA";
   ui.lay({
-    stage: [order, stack],
+    stage: [stack, order],
     presets: chips,
     bar: steps,
     readout: said,

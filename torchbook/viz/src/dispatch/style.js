@@ -5,7 +5,7 @@ export const CSS = `
 .dr-pick select{width:100%}
 .dr-steps{display:grid;gap:.35rem}
 .dr-call{font-size:max(12px,.8em);color:var(--tb-muted);align-self:center}
-.tbviz .dr-order{font-size:max(12px,.84em);color:var(--tb-muted);padding-bottom:.3rem}
+.tbviz .dr-order{font-size:max(12px,.84em);color:var(--tb-muted);padding-top:.2rem}
 .dr-stack{height:380px;overflow-y:auto;overflow-x:hidden;position:relative}
 @container (max-width:520px){.dr-stack{height:372px}}
 .dr-fall{position:relative;min-height:100%}
