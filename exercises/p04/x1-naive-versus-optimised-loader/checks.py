@@ -8,10 +8,13 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class _Loader:
-    """A loader on a clock that only it moves: `start` seconds for `iter`, then so many for each batch."""
+    """A loader on a clock that only it moves: `start` seconds for `iter`, then so many for each batch.
 
-    def __init__(self, seconds, sizes, start=0.0):
-        self.now, self.seconds, self.sizes, self.start = 0.0, seconds, sizes, start
+    A batch is pictures and labels, and behind them the tuple `more`, which is the same in each.
+    """
+
+    def __init__(self, seconds, sizes, start=0.0, more=()):
+        self.now, self.seconds, self.sizes, self.start, self.more = 0.0, seconds, sizes, start, more
         self.iterated = self.taken = 0
 
     def clock(self):
@@ -40,7 +43,7 @@ class _Iterator:
         self.loader.taken += 1
         size = self.loader.sizes[self.place]
         self.place += 1
-        return torch.zeros(size, 3), torch.zeros(size)
+        return torch.zeros(size, 3), torch.zeros(size), *self.loader.more
 
 
 def _near(found, expected):
@@ -72,6 +75,11 @@ def test_counts_samples(samples_per_second):
     loader = _Loader([1.0] * 4, [10, 10, 10, 1])
     found = samples_per_second(loader, batches=3, warmup=1, clock=loader.clock)
     assert _near(found, 7), f"batches of 10, 10 and 1 in 3 seconds are 7 samples a second, not {found:.4g}"
+    loader = _Loader([1.0] * 4, [10, 10, 10, 1], more=(torch.zeros(3),))
+    found = samples_per_second(loader, batches=3, warmup=1, clock=loader.clock)
+    assert _near(found, 7), (
+        f"a batch has len(batch[0]) samples, whatever stands at the end of the tuple: 7 a second, not {found:.4g}"
+    )
 
 
 def test_short_loader(samples_per_second):
@@ -142,6 +150,8 @@ def test_needed(best_workers):
     )
     chosen, _, _ = _best(best_workers, rates, needed=300.0)
     assert chosen == 2, "300 of 300 are enough"
+    chosen, _, _ = _best(best_workers, rates, needed=600.0)
+    assert chosen == 8, f"8 workers bring the 600 that are needed; {chosen} bring {rates[chosen]:.0f}, which is too few"
     chosen, _, _ = _best(best_workers, rates, needed=5000.0)
     assert chosen == 4, f"if no number suffices, take the fewest within 5 % of the best: 4, not {chosen}"
 
