@@ -63,7 +63,7 @@ def feedback(summary: Summary, student: Student) -> str:
 
 def _shown(exercise: Asked, part: Part) -> dict[str, Any]:
     by_name = {check.name: check for check in part.checks}
-    public = [_check_row(name, by_name.get(name), exercise) for name in exercise.checks if not _is_hidden(name)]
+    public = [_check_row(name, by_name.get(name)) for name in exercise.checks if not _is_hidden(name)]
     hidden = [name in by_name and by_name[name].state == "passed" for name in exercise.checks if _is_hidden(name)]
     detail = "" if part.state == "tampered" else part.detail
     state = " ".join(filter(None, [_STATES.get(part.state, ""), detail]))
@@ -77,12 +77,12 @@ def _shown(exercise: Asked, part: Part) -> dict[str, Any]:
     return {**fields, "public": public, "hidden": [] if part.state == "gone" else hidden}
 
 
-def _check_row(name: str, check: Check | None, exercise: Asked) -> _CheckRow:
+def _check_row(name: str, check: Check | None) -> _CheckRow:
     state = check.state if check else "not run"
     words = name.removeprefix("test_").replace("_", " ").capitalize()
     labels = {"refused": "not passed", "error": "not passed", "missing": "not passed", "time": "out of time"}
-    hint = exercise.hints.get(name, "") if state not in ("passed", "not run", "unsolved") else ""
-    return _CheckRow(words, labels.get(state, state), state == "passed", check.message if check else "", hint)
+    message, hint = (check.message, check.hint) if check else ("", "")
+    return _CheckRow(words, labels.get(state, state), state == "passed", message, hint)
 
 
 def _is_hidden(name: str) -> bool:

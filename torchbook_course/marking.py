@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # Gradescope's image has neither
     from torchbook_course.reading import Submission
 
 NOTHING = ("tampered", "lost", "gone")  # states in which no check counts
+_SAYS_NOTHING = ("passed", "not run", "unsolved")  # states of a check to which no hint belongs
 _LINE = 12  # characters from which a line of a hidden check is told from any other line
 _MESSAGE = 600
 OTHERS = "other cells"  # in place of an exercise's id
@@ -96,7 +97,6 @@ def _constructs(reference: str) -> frozenset[str]:
 
 def asked(exercise: Exercise, points: Points) -> Asked:
     """What the results say of an exercise."""
-    hints = {name: hint.symptom for name in exercise.check_names if (hint := exercise.hint_for(name))}
     misconceptions: dict[str, tuple[str, ...]] = {}
     for wrong in exercise.wrong:
         misconceptions[wrong.check] = (*misconceptions.get(wrong.check, ()), wrong.misconception)
@@ -106,7 +106,6 @@ def asked(exercise: Exercise, points: Points) -> Asked:
         public=points.public,
         hidden=points.hidden,
         checks=exercise.check_names,
-        hints=hints,
         misconceptions=misconceptions,
     )
 
@@ -120,11 +119,7 @@ def part(exercise: Exercise, rubric: Asked, answer: Answer | None, result: Mappi
         return Part(exercise=exercise.contract.id, state="gone" if answer is None else "lost")
     outcomes = {str(outcome["name"]): outcome for outcome in result.get("outcomes", ())}
     secrets = _secrets(exercise, answer)
-    checks = tuple(
-        Check(name=name, state=str(outcomes[name]["state"]), message=_open(str(outcomes[name]["message"]), secrets))
-        for name in exercise.check_names
-        if name in outcomes
-    )
+    checks = tuple(_check(exercise, outcomes[name], secrets) for name in exercise.check_names if name in outcomes)
     state = str(result["state"])
     passed = {check.name for check in checks if check.state == "passed"} if state not in NOTHING else set()
     hidden = [name for name in rubric.checks if name.startswith(HIDDEN)]
@@ -137,6 +132,12 @@ def part(exercise: Exercise, rubric: Asked, answer: Answer | None, result: Mappi
         public=shares(len(passed.intersection(public)), len(public), rubric.public),
         hidden=shares(len(passed.intersection(hidden)), len(hidden), rubric.hidden),
     )
+
+
+def _check(exercise: Exercise, outcome: Mapping[str, Any], secrets: tuple[str, ...]) -> Check:
+    name, state, message = (str(outcome[field]) for field in ("name", "state", "message"))
+    hint = exercise.hint_for(name, message) if state not in _SAYS_NOTHING else None
+    return Check(name=name, state=state, message=_open(message, secrets), hint=hint.symptom if hint else "")
 
 
 def _secrets(exercise: Exercise, answer: Answer) -> tuple[str, ...]:

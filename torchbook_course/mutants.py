@@ -10,6 +10,7 @@ Mutants are programs of ours, but a changed loop may have no end: each has a pro
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -107,9 +108,41 @@ def key(exercise: Exercise, box: Box, most: int = MOST) -> Key:
     return Key(KIND, of_matrix.subject, parts)
 
 
+# What is written down, so that a machine with an empty store need not try all again.
+
+
+def stamp(exercise: Exercise) -> str:
+    """What a line of the record is about: the exercise and the operators. Packages are not in it, see `record`."""
+    return digest(exercise.folder, *_program_files())
+
+
+def record(found: Sequence[Survey], exercises: Sequence[Exercise], file: Path) -> None:
+    """Write down good surveys in a JSON file, beside those of other exercises that it has.
+
+    A line holds as long as its `stamp` is the exercise's. That it still holds with other packages is asked of a few
+    mutants in each run of the tests, and of all in a run that keeps no proof.
+    """
+    by_id = {exercise.id: exercise for exercise in exercises}
+    lines = recorded(file)
+    for one in found:
+        if one.good:
+            counts = {"made": one.made, "tried": len(one.seen), "refused": one.refused, "equivalent": one.equivalent}
+            lines[one.exercise] = {"stamp": stamp(by_id[one.exercise]), **counts}
+    file.write_text(json.dumps(lines, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def recorded(file: Path) -> dict[str, dict[str, Any]]:
+    """The lines of a record, by exercise; none where there is no file."""
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
+
+
+def _program_files() -> list[Path]:
+    return [Path(__file__).with_name(name) for name in _PROGRAM]
+
+
 @cache
 def _program() -> str:
-    return digest(*(Path(__file__).with_name(name) for name in _PROGRAM))
+    return digest(*_program_files())
 
 
 def _revived(value: dict[str, Any]) -> Survey:

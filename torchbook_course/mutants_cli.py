@@ -19,6 +19,9 @@ def mutants(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Try every mutant, not a choice of them.")] = False,
     folder: Annotated[Path | None, typer.Option(help="A folder of exercises of your own; else the book's.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="A JSON file for those of which none survives.")
+    ] = None,
     patience: Annotated[
         float, typer.Option(min=0.1, help="Multiplies every time limit.", envvar="TORCHBOOK_PATIENCE")
     ] = 1.0,
@@ -38,14 +41,18 @@ def mutants(
         most = len(max((e.solution for e in exercises), key=len, default="")) ** 2 if every else engine.MOST
         table = Table("exercise", "mutants", "tried", "refused", "equivalent", "survivors", "seconds", box=None)
         survivors: list[str] = []
+        surveys: list[engine.Survey] = []
         with console.status("trying mutants in the box"):
             for seen in engine.survey(exercises, Box(patience=patience), Store.default(), most):
                 table.add_row(*_row(seen))
+                surveys.append(seen)
                 survivors += seen.faults
                 survivors += [
                     f"{seen.exercise}, {m.operator}:\n{engine.diff(by_id[seen.exercise], m)}" for m in seen.survivors
                 ]
                 good = good and seen.good
+        if record:
+            engine.record(surveys, exercises, record)
     except (ExerciseError, SandboxError) as error:
         errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None

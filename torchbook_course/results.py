@@ -27,12 +27,13 @@ class _Kept(pydantic.BaseModel):
 class Asked(_Kept):
     """An exercise of the assignment: its points, its checks in order, and what a refusal by each of them means."""
 
+    model_config = pydantic.ConfigDict(extra="ignore")  # results of before had the hints here
+
     id: str
     title: str
     public: float
     hidden: float
     checks: tuple[str, ...]
-    hints: dict[str, str]
     misconceptions: dict[str, tuple[str, ...]]
 
     @property
@@ -41,11 +42,15 @@ class Asked(_Kept):
 
 
 class Check(_Kept):
-    """How one check went; `state` is that of `torchbook.practice.harness.Outcome`."""
+    """How one check went; `state` is that of `torchbook.practice.harness.Outcome`.
+
+    `hint` is the heading of the hint for what it said; empty where it passed, and where there is none.
+    """
 
     name: str
     state: str
     message: str = ""
+    hint: str = ""
 
     @property
     def hidden(self) -> bool:

@@ -12,10 +12,9 @@ FIRST = Asked(
     public=1,
     hidden=2,
     checks=("test_offset", "test_negative", "test_hidden_views"),
-    hints={"test_offset": "Every place is too small"},
     misconceptions={"test_offset": ("forgets the storage offset",), "test_hidden_views": ("counts <one> only", "b")},
 )
-SECOND = Asked(id="p02-x1", title="Second", public=1, hidden=0, checks=("test_it",), hints={}, misconceptions={})
+SECOND = Asked(id="p02-x1", title="Second", public=1, hidden=0, checks=("test_it",), misconceptions={})
 
 
 def part(asked: Asked, public: float, hidden: float, state: str = "ok", **checks: str) -> Part:
@@ -42,7 +41,12 @@ BERT = Student(
             public=0.5,
             hidden=0,
             checks=(
-                Check(name="test_offset", state="refused", message="the offset <b>is</b> missing"),
+                Check(
+                    name="test_offset",
+                    state="refused",
+                    message="the offset <b>is</b> missing",
+                    hint="Every place is too small",
+                ),
                 Check(name="test_negative", state="passed"),
                 Check(name="test_hidden_views", state="refused", message="secret of a hidden check"),
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,9 +18,12 @@ from torchbook.practice.exercise import Exercise, load
 from torchbook_course import mutants, mutation, sandbox
 from torchbook_course.sandbox import Box
 from torchbook_proofs import Store
+from torchbook_proofs.store import FRESH
 
 BOX = Box(patience=PATIENCE)
 OPEN = Path(__file__).with_name("open_mutants.txt")  # may only become shorter
+RECORD = Path(__file__).with_name("mutants.json")
+FEW = 8  # mutants of each that every run tries, besides those that are called equivalent
 needs_box = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 
 
@@ -32,11 +36,24 @@ CODE = [name for name, case in CASES.items() if case.exercise.contract.kind == "
 SETTLED = [name for name in CODE if name not in open_exercises()]
 
 
+@pytest.mark.parametrize("name", SETTLED)
+def test_no_mutant_survived_when_they_were_recorded(name: str) -> None:
+    line = mutants.recorded(RECORD).get(name, {})
+    assert line.get("stamp") == mutants.stamp(CASES[name].exercise), (
+        f"it changed, or the operators did: torchbook exercises mutants {name} --record tests/exercises/mutants.json"
+    )
+
+
+def test_the_record_is_of_settled_exercises() -> None:
+    assert set(mutants.recorded(RECORD)) == set(SETTLED)
+
+
 @needs_box
 @pytest.mark.parametrize("name", SETTLED)
 def test_no_mutant_survives(name: str) -> None:
     exercise = CASES[name].exercise
-    (survey,) = mutants.survey([exercise], BOX, Store.default())
+    most = mutants.MOST if os.environ.get(FRESH) else FEW
+    (survey,) = mutants.survey([exercise], BOX, Store.default(), most)
     assert list(survey.faults) == []
     assert [mutants.diff(exercise, mutant) for mutant in survey.survivors] == []
 
@@ -324,6 +341,24 @@ def test_the_operators_are_part_of_the_key(written: Written, tmp_path: Path, mon
     finally:
         mutants._program.cache_clear()
     assert mutants.key(written(), BOX, 7).parts != before.parts
+
+
+# The record.
+
+
+@needs_box
+def test_a_record_takes_what_is_good_and_keeps_the_rest(written: Written, tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    file.write_text('{"y-x1": {"stamp": "of before"}}', encoding="utf-8")
+    weak = written(wrong=WRONG)
+    mutants.record([surveyed(weak)], [weak], file)
+    assert set(mutants.recorded(file)) == {"y-x1"}
+    good = written()
+    mutants.record([survey := surveyed(good)], [good], file)
+    assert mutants.recorded(file)["y-x1"] == {"stamp": "of before"}
+    assert mutants.recorded(file)["x-x1"]["refused"] == survey.refused
+    assert mutants.recorded(file)["x-x1"]["stamp"] == mutants.stamp(good)
+    assert mutants.stamp(written(CHECKS + "\n# a word more\n")) != mutants.stamp(good)
 
 
 # The command.

@@ -82,9 +82,9 @@ def test_a_piece_without_joins_says_so(show: Show) -> None:
 def test_what_was_learned_earlier_is_darker(show: Show) -> None:
     page = show(tokenizer_explorer("th and é"))
     shades = page.locator(".tk-token:not(.byte)").evaluate_all(
-        "(all) => all.map((one) => one.className.match(/h[0-3]/)[0])"
+        "(all) => all.map((one) => one.className.match(/early[0-3]/)[0])"
     )
-    assert shades == ["h0", "h3", "h3"]
+    assert shades == ["early0", "early3", "early3"]
 
 
 def test_a_finger_takes_the_nearest_token(show: Show) -> None:
@@ -155,3 +155,11 @@ def test_a_finger_finds_tokens_smaller_than_it(show: Show) -> None:
     assert token.evaluate("(one) => getComputedStyle(one).pointerEvents") == "none"  # no small target of its own
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] + 3)
     expect(page.locator(".tk-token").nth(4)).to_have_attribute("aria-selected", "true")
+
+
+def test_the_signs_of_the_key_are_of_one_size(show: Show) -> None:
+    page = show(tokenizer_explorer())
+    page.add_style_tag(content=".h1{font-size:2.5rem}.h2{font-size:2rem}.h3{font-size:1.75rem}")  # as themes have it
+    sizes = page.locator(".tk-swatch").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().width)")
+    assert len(sizes) == 5
+    assert max(sizes) - min(sizes) < 0.5

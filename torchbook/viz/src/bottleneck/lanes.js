@@ -111,12 +111,13 @@ export function lanes(put) {
       const inside = wide(text, sizes[lane]);
       return { key: `${lane}t`, text, x: inside ? x((start + end) / 2) - 6 : x(end) + 12, y: y(lane) + HIGH / 2 + 4, anchor: inside ? "middle" : "start", cls: "bn-size" };
     });
-    const roomy = wide("98.0 ms a batch", full);
+    const roomy = wide("full run: 98.0 ms a batch", full);
     drawTexts([
       ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + 4, anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
-      { key: "full", text: `${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
+      { key: "full", text: `full run: ${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
       ...sized,
       ...(setting.copy_ms === null ? [{ key: "none", text: "not measured: drag", x: x(loader) + 26, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
+      ...all.waits.slice(-1).filter(({ start, end }) => wide("waits", end - start)).map(({ start, end }) => ({ key: "waits", text: "waits", x: x((start + end) / 2), y: y("step") + HIGH / 2 + 4, anchor: "middle", cls: "bn-size" })),
       ...all.gaps.map(({ start, end }, k) => ({ key: `?${k}`, text: "?", x: x((start + end) / 2), y: y("copy") + HIGH / 2 + 5, cls: "bn-what" })),
     ]);
     const at = { full_ms: [full, ROW / 2], loader_ms: [loader, y("loader") + HIGH / 2], copy_ms: [loader + copy, y("copy") + HIGH / 2], step_ms: [loader + copy + step, y("step") + HIGH / 2] };

@@ -17,12 +17,12 @@ ${PALE.map((name) => `.mb-part.mb-${name}{stroke:var(--tb-${FILL[name]})}.mb-key
 .sc-svg .mb-less{fill:var(--tb-muted)}
 .sc-svg .mb-total{fill:var(--tb-good)}
 .sc-svg.mb-bad .mb-total{fill:var(--tb-bad)}
-.tbviz .mb-key{list-style:none;margin:.3rem 0 0;padding:0;display:grid;grid-template-columns:repeat(4,minmax(0,1fr));grid-auto-rows:min-content;gap:.1rem .9rem;font-size:max(12px,.86em);min-height:2.9rem}
+.tbviz .mb-key{list-style:none;margin:.3rem 0 0;padding:0;display:flex;flex-wrap:wrap;align-content:flex-start;gap:.1rem 1.2rem;font-size:max(12px,.86em);min-height:2.9rem}
 .tbviz .mb-key li{display:flex;gap:.4rem;align-items:baseline;margin:0;line-height:1.35;min-width:0}
-.mb-key span{flex:1 1 auto;min-width:0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.mb-key span{white-space:nowrap}
 .mb-key b{font-weight:600;font-variant-numeric:tabular-nums;white-space:nowrap}
 .mb-key i{flex:none;width:.8rem;height:.8rem;border-radius:2px;align-self:center}
-@container (max-width:600px){.tbviz .mb-key{grid-template-columns:repeat(2,minmax(0,1fr));min-height:5.4rem}}
+@container (max-width:600px){.tbviz .mb-key{min-height:5.4rem}}
 .tbviz .mb-first{border-color:var(--tb-accent);box-shadow:0 0 0 2px var(--tb-accent-soft)}
 .tbviz .mb-told{min-height:1.45em}
 .mb-told .bad{color:var(--tb-bad)}

@@ -53,6 +53,7 @@ export function lanes({ pick }) {
     h("span", {}, swatch("pl-load"), "loads a batch"),
     h("span", {}, line, "it is ready"),
     h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waits for one"),
+    h("span", {}, swatch("pl-step"), "trains on it"),
   ]);
   const node = h("div", {}, svg, key);
   const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));

@@ -107,7 +107,7 @@ export function cluster() {
     const each = drawn[0].ranks.length;
     const { across, columns, wide, high, box: [w, t] } = fitted(width - 2, height - 2, drawn.length, each);
     assign(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const at = drawn.map((of, i) => ({ at: of.at, label: drawn.length === 1 ? count() : i === 0 || i === drawn.length - 1 || drawn.length < given.nodes ? String(of.at + 1) : "", box: { x: 1 + (i % across) * (wide + APART), y: 1 + NAME + Math.floor(i / across) * (high + APART + NAME), width: wide, height: high } }));
+    const at = drawn.map((of, i) => ({ at: of.at, label: drawn.length === 1 ? count() : i === 0 && drawn.length === given.nodes && drawn.length > 2 && across > 2 ? "node 1" : i === 0 || i === drawn.length - 1 || drawn.length < given.nodes ? String(of.at + 1) : "", box: { x: 1 + (i % across) * (wide + APART), y: 1 + NAME + Math.floor(i / across) * (high + APART + NAME), width: wide, height: high } }));
     nodes(at);
     labels(at);
     const items = drawn.flatMap(({ ranks }, k) =>

@@ -89,7 +89,7 @@ function render({ model, el }) {
   const empty = h("p", { class: "tk-empty" }, "No text, no tokens.");
   const stands = h("span");
   const swatch = (...kinds) => kinds.map((kind) => h("i", { class: `tk-swatch ${kind}` }));
-  const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned early ", swatch("h0", "h1", "h2", "h3"), " late"));
+  const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned early ", swatch("early0", "early1", "early2", "early3"), " late"));
   const joins = h("ol", { class: "tk-joins", tabindex: 0, "aria-label": "How the piece is joined" });
   const joinsOf = h("p", { class: "tk-title" });
   const side = h("div", { class: "tk-side" }, joinsOf, joins);
@@ -117,7 +117,7 @@ function render({ model, el }) {
           count += 1;
           const here = count;
           const bytes = known.tokens[one];
-          const cls = ["tk-token", "tbviz-small", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `h${shade(one - 256, known)}`];
+          const cls = ["tk-token", "tbviz-small", pieces[piece].special !== null ? "special" : one < 256 ? "byte" : `early${shade(one - 256, known)}`];
           const made = last && last[0] === piece && last[1] === i ? ", just made" : "";
           return h(
             "span",
@@ -185,7 +185,7 @@ function render({ model, el }) {
       return { rank, pair: pair.join("+") };
     });
     joinsOf.textContent = made.length ? `Joins of “${shown([...new TextEncoder().encode(text)])}”` : "None of its pairs was learned.";
-    replace(joins, made.map(({ rank, pair }, i) => h("li", { class: i < done ? "done" : i === done ? "next" : null }, h("b", { class: `h${shade(rank, known)}` }, ordinal(rank + 1)), " ", h("span", {}, pair))));
+    replace(joins, made.map(({ rank, pair }, i) => h("li", { class: i < done ? "done" : i === done ? "next" : null }, h("b", { class: `early${shade(rank, known)}` }, ordinal(rank + 1)), " ", h("span", {}, pair))));
     const next = joins.children[Math.min(done, made.length - 1)];
     if (next) joins.scrollTop = next.offsetTop - joins.clientHeight / 2;
   }

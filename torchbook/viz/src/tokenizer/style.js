@@ -28,10 +28,10 @@ export const CSS = `
 .tk-joins b{display:inline-block;min-width:3.4rem;text-align:center;font-weight:400;border:1px dashed var(--tb-edge);border-radius:4px;font-variant-numeric:tabular-nums;color:var(--tb-fg)}
 .tk-joins .done b{border:1px solid var(--tb-accent)}
 .tk-joins .next b{border:2px solid var(--tb-good);font-weight:700}
-:is(.tk-swatch,.tk-token,.tk-joins .done b).h0{background:var(--tk-h0)}
-:is(.tk-swatch,.tk-token,.tk-joins .done b).h1{background:var(--tk-h1)}
-:is(.tk-swatch,.tk-token,.tk-joins .done b).h2{background:var(--tk-h2)}
-:is(.tk-swatch,.tk-token,.tk-joins .done b).h3{background:var(--tk-h3)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).early0{background:var(--tk-h0)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).early1{background:var(--tk-h1)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).early2{background:var(--tk-h2)}
+:is(.tk-swatch,.tk-token,.tk-joins .done b).early3{background:var(--tk-h3)}
 :is(.tk-main,.tk-side){--tk-h0:color-mix(in srgb,var(--tb-accent) 48%,var(--tb-bg));--tk-h1:color-mix(in srgb,var(--tb-accent) 30%,var(--tb-bg));--tk-h2:color-mix(in srgb,var(--tb-accent) 15%,var(--tb-bg));--tk-h3:color-mix(in srgb,var(--tb-accent) 5%,var(--tb-bg))}
 @container (max-width:520px){.tk-main{height:390px}}
 .tk-empty{margin:auto}
