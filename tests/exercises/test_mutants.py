@@ -357,8 +357,9 @@ def test_a_record_takes_what_is_good_and_keeps_the_rest(written: Written, tmp_pa
     mutants.record([survey := surveyed(good)], [good], file)
     assert mutants.recorded(file)["y-x1"] == {"stamp": "of before"}
     assert mutants.recorded(file)["x-x1"]["refused"] == survey.refused
-    assert mutants.recorded(file)["x-x1"]["stamp"] == mutants.stamp(good)
-    assert mutants.stamp(written(CHECKS + "\n# a word more\n")) != mutants.stamp(good)
+    before = mutants.stamp(good)
+    assert mutants.recorded(file)["x-x1"]["stamp"] == before
+    assert mutants.stamp(written(CHECKS + "\n# a word more\n")) != before
 
 
 # The command.
