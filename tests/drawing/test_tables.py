@@ -61,3 +61,20 @@ def test_drawings_fit_a_phone() -> None:
 def test_what_is_no_table_is_refused(make) -> None:
     with pytest.raises(ValueError, match="two dimensions"):
         make(torch.ones(2, 2, 2))
+
+
+def test_a_table_says_its_names_and_colours_what_it_is_told_to() -> None:
+    largest = TABLE.amax(1, keepdim=True) == TABLE
+    drawing = tables.named("Costs", TABLE, ["a", "b"], ["x", "y", "z"], spec=".1f", roles={"read": largest})
+    assert drawing.words == "a: x 2.0, y 5.0, z 3.0; b: x 1.0, y 6.0, z 4.0."
+    assert _colored(drawing.svg(), 1) == 2
+
+
+def test_a_cell_has_the_first_colour_that_it_is_given() -> None:
+    drawing = tables.named("Costs", TABLE, "ab", "xyz", roles={"read": TABLE > 5, "write": TABLE > 4})
+    assert (_colored(drawing.svg(), 1), _colored(drawing.svg(), 2)) == (1, 1)
+
+
+def test_a_table_with_other_names_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) has not 2 rows and 2 columns"):
+        tables.named("Costs", TABLE, "ab", "xy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -110,6 +110,53 @@ def summed(table: Tensor) -> Drawing:
         drawing.arrow(row[-1], end[0], "kept")
     drawing.text(right + 34 + _CELL[0] + 10, bottom / 2 - 9, f"sum(dim=1)\nshape {tuple(beside.shape)}")
     drawing.text(right + 14, bottom + 34, f"sum(dim=0)\nshape {tuple(below.shape)}")
+    return drawing
+
+
+def named(
+    title: str,
+    table: Tensor,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    spec: str = ".2f",
+    roles: Mapping[str, Tensor] | None = None,
+    legend: Mapping[str, str] | None = None,
+) -> Drawing:
+    """A table of numbers whose rows and columns have names, with some of its cells in colour.
+
+    Args:
+        title: what the numbers are.
+        table: of shape (rows, columns).
+        rows, columns: their names.
+        spec: how a number is written.
+        roles: a colour to the cells that have it, a boolean tensor of the table's shape; the first one counts.
+        legend: what the colours mean.
+
+    Raises:
+        ValueError: the table has not two dimensions, or the names are not as many as its rows and columns.
+    """
+    _two_dimensional(table)
+    if table.shape != (len(rows), len(columns)):
+        raise ValueError(f"a table of shape {tuple(table.shape)} has not {len(rows)} rows and {len(columns)} columns")
+    written = [[format(value, spec) for value in row] for row in table.tolist()]
+    said = [
+        f"{name}: {', '.join(f'{column} {value}' for column, value in zip(columns, row, strict=True))}"
+        for name, row in zip(rows, written, strict=True)
+    ]
+    drawing = Drawing(title, "; ".join(said) + ".")
+    width = max(text_width(word) for word in [*columns, *(value for row in written for value in row)]) + 12
+    left = max(text_width(name) for name in rows) + 10
+    for c, column in enumerate(columns):
+        drawing.text(left + width * (c + 0.5) - 1, 0, column, "middle")
+    for r, name in enumerate(rows):
+        drawing.text(left - 8, 14 + _CELL[1] * (r + 0.5), name, "end")
+
+    def look(r: int, c: int) -> str:
+        return next((role for role, where in (roles or {}).items() if where[r, c]), "")
+
+    drawing.grid(left, 14, written, look, cell=(width, _CELL[1]))
+    drawing.legend(0, 14 + _CELL[1] * len(rows) + 14, legend or {})
     return drawing
 
 
