@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import torch
@@ -60,11 +60,11 @@ def loaded(model: Module, state: Mapping[str, Tensor]) -> Module:
 
 
 @torch.no_grad()
-def gap(ours: nn.Module, theirs: Any, ids: Tensor) -> float:
+def gap(ours: Callable[[Tensor], Tensor], theirs: Any, ids: Tensor) -> float:
     """The largest difference of two logits, in standard deviations of theirs.
 
     Args:
-        ours: gives logits (B, T, V).
+        ours: gives logits (B, T, V); a model, or any function of the ids.
         theirs: a model of transformers, which gives an object with `logits` (B, T, V).
         ids: (B, T), int64.
     """
