@@ -1,0 +1,99 @@
+"""What compares a port with the published model notices what it should."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from torchbook.llm import GPT, Config
+from torchbook.llm.ports import gap, large, loaded, renamed, traits
+
+LLAMA = Config(
+    vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
+)
+
+
+class Theirs(nn.Module):
+    """A model of ours that answers as those of transformers do."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor) -> SimpleNamespace:
+        return SimpleNamespace(logits=self.model(ids))
+
+
+def test_names_are_replaced_one_after_the_other() -> None:
+    state = {
+        "model.layers.0.self_attn.q_proj.weight": torch.ones(1),
+        "model.layers.0.mlp.up_proj.weight": torch.ones(1),
+    }
+    assert list(renamed(state)) == ["blocks.0.attention.query.weight", "blocks.0.mlp.up.weight"]
+
+
+def test_two_weights_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two weights would be called 'c'"):
+        renamed({"a": torch.ones(1), "b": torch.ones(1)}, {"a": "c", "b": "c"})
+
+
+def test_every_parameter_is_large() -> None:
+    torch.manual_seed(0)
+    model = large(nn.Sequential(nn.Linear(64, 64), nn.LayerNorm(64)), std=2.0)
+    assert all(1 < p.std() < 3 for p in model.parameters())
+
+
+def test_a_large_model_is_in_eval() -> None:
+    assert not large(nn.Dropout()).training
+
+
+def test_loading_refuses_what_does_not_fit() -> None:
+    with pytest.raises(RuntimeError, match="Unexpected key"):
+        loaded(nn.Linear(2, 2), {"weight": torch.ones(2, 2), "bias": torch.ones(2), "other": torch.ones(1)})
+
+
+@pytest.mark.parametrize(("change", "expected"), [(0.0, 0.0), (0.5, 0.5)])
+def test_the_gap_is_counted_in_standard_deviations(change: float, expected: float) -> None:
+    theirs = Theirs(large(GPT(LLAMA)))
+    ids = torch.randint(13, (2, 10))
+    spread = theirs(ids).logits.std().item()
+
+    class Other(nn.Module):
+        def forward(self, ids: Tensor) -> Tensor:
+            logits: Tensor = theirs(ids).logits.clone()
+            logits[1, 3, 7] -= change * spread
+            return logits
+
+    assert gap(Other(), theirs, ids) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_llama_differs_in_nothing() -> None:
+    from transformers import LlamaConfig
+
+    said = traits(LlamaConfig(hidden_size=64, num_attention_heads=4, num_hidden_layers=2))
+    assert said["width → heads"] == "64 → 64"
+    assert said["norms"] == "2"
+    assert {name for name, value in said.items() if value == "–"} == {"QK norm", "window", "caps", "experts"}
+
+
+def test_what_gemma_adds_is_said() -> None:
+    from transformers import Gemma2Config
+
+    said = traits(Gemma2Config(hidden_size=64, num_attention_heads=4, head_dim=32, num_hidden_layers=2))
+    assert [said[name] for name in ("width → heads", "norms", "window", "caps")] == ["64 → 128", "4", "4096", "50, 30"]
+
+
+def test_experts_and_latent_vectors_are_said() -> None:
+    from transformers import DeepseekV3Config
+
+    said = traits(DeepseekV3Config(hidden_size=64, num_hidden_layers=2))
+    assert (said["width → heads"], said["experts"]) == ("64 → latent", "8 of 256")
+
+
+def test_a_norm_of_queries_is_read_off_the_parameters() -> None:
+    from transformers import Qwen3Config
+
+    assert traits(Qwen3Config(hidden_size=64, num_attention_heads=4, num_hidden_layers=2))["QK norm"] == "yes"

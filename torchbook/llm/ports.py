@@ -1,0 +1,104 @@
+"""Is this port the published model? Its weights under our names, and the distance of the logits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+Module = TypeVar("Module", bound=nn.Module)
+
+# What transformers' Llama, Qwen3 and Mixtral call the parameters of torchbook.llm.GPT, in the order of replacement.
+LLAMA_NAMES = {
+    "model.embed_tokens": "token_embedding",
+    "model.layers": "blocks",
+    "model.norm": "norm",
+    "lm_head": "head",
+    "input_layernorm": "attention_norm",
+    "post_attention_layernorm": "mlp_norm",
+    "self_attn.q_norm": "attention.query_norm",
+    "self_attn.k_norm": "attention.key_norm",
+    "self_attn.q_proj": "attention.query",
+    "self_attn.k_proj": "attention.key",
+    "self_attn.v_proj": "attention.value",
+    "self_attn.o_proj": "attention.output",
+    "_proj": "",
+}
+
+
+def renamed(state: Mapping[str, Tensor], names: Mapping[str, str] = LLAMA_NAMES) -> dict[str, Tensor]:
+    """A state dict with other names: every key of `names` that occurs in a name is replaced, one after the other.
+
+    Raises:
+        ValueError: two weights would have one name.
+    """
+    found: dict[str, Tensor] = {}
+    for name, weight in state.items():
+        ours = name
+        for old, new in names.items():
+            ours = ours.replace(old, new)
+        if ours in found:
+            raise ValueError(f"two weights would be called {ours!r}, the second of them {name!r}")
+        found[ours] = weight
+    return found
+
+
+def large(model: Module, std: float = 0.3) -> Module:
+    """Draw all parameters anew, normal and so large that every part of the model matters, and switch to `eval`."""
+    for p in model.parameters():
+        nn.init.normal_(p, std=std)
+    return model.eval()
+
+
+def loaded(model: Module, state: Mapping[str, Tensor]) -> Module:
+    """The model with these weights, in `eval`; `RuntimeError` of `load_state_dict` where names or shapes differ."""
+    model.load_state_dict(state)
+    return model.eval()
+
+
+@torch.no_grad()
+def gap(ours: Callable[[Tensor], Tensor], theirs: Any, ids: Tensor) -> float:
+    """The largest difference of two logits, in standard deviations of theirs.
+
+    Args:
+        ours: gives logits (B, T, V); a model, or any function of the ids.
+        theirs: a model of transformers, which gives an object with `logits` (B, T, V).
+        ids: (B, T), int64.
+    """
+    expected = theirs(ids).logits
+    return float((ours(ids) - expected).abs().max() / expected.std())
+
+
+def traits(config: Any) -> dict[str, str]:
+    """How a model of transformers differs from `torchbook.llm.GPT`, read from its config and its parameters' names.
+
+    Args:
+        config: a `PreTrainedConfig` of a decoder; no weights are made.
+
+    Returns:
+        What to print, by the name of the trait; "–" where it does as ours.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        names = " ".join(name for name, _ in AutoModelForCausalLM.from_config(config).named_parameters())
+    values = {name: value for name, value in config.to_dict().items() if value}
+    rope = values["rope_parameters"]
+    bases = [kind["rope_theta"] for kind in rope.values() if isinstance(kind, dict)] or [rope["rope_theta"]]
+    width, heads = values["hidden_size"], values["num_attention_heads"]
+    inner = "latent" if "kv_lora_rank" in values else f"{heads * (values.get('head_dim') or width // heads)}"
+    caps = [values.get(f"{what}_logit_softcapping") for what in ("attn", "final")]
+    experts = getattr(config, "num_local_experts", 0)
+    found = {
+        "base of RoPE": ", ".join(f"{base:,.0f}" for base in bases),
+        "width → heads": f"{width} → {inner}",
+        "QK norm": "yes" if "q_norm" in names else "",
+        "norms": f"{len(re.findall(r'layers[.]0[.][a-z_]+norm[.]weight', names))}",
+        "window": f"{values.get('sliding_window', '')}",
+        "caps": ", ".join(f"{cap:.0f}" for cap in caps if cap),
+        "experts": f"{config.num_experts_per_tok} of {experts}" if experts else "",
+    }
+    return {name: said or "–" for name, said in found.items()}
