@@ -66,6 +66,66 @@ def test_faint_mixing(independent):
     assert not independent(_Mixer(faint), _x(3, 4, 2)), "a thousandth of sequence 2 in sequence 1 is mixing too"
 
 
+class _Broken(nn.Module):
+    """Independent, but for one number of sequence 1: `instead` in the first forward, in the later ones, or in all."""
+
+    def __init__(self, instead, first=True, later=True):
+        super().__init__()
+        self.instead, self.first, self.later, self.calls = instead, first, later, 0
+
+    def forward(self, x):
+        out, self.calls = 2 * x, self.calls + 1
+        if self.first if self.calls == 1 else self.later:
+            out[1, 1, 0] = self.instead
+        return out
+
+
+def test_nan_counts_as_moved(mixing, independent):
+    for when, where in (((True, True), "both outputs"), ((True, False), "the first"), ((False, True), "the second")):
+        found = mixing(_Broken(torch.nan, *when), _x(3, 4, 2))
+        assert (found[1] == torch.inf).all(), f"nan in {where}: it counts as moved by inf, not by {found[1].tolist()}"
+        assert found[[0, 2]].isfinite().all(), "sequences without a nan have moved by a finite number"
+        assert not independent(_Broken(torch.nan, *when), _x(3, 4, 2)), (
+            f"nan in {where} of the two, and the sequences were called independent"
+        )
+
+
+def test_the_same_infinity_has_not_moved(mixing, independent):
+    found = mixing(_Broken(-torch.inf), _x(3, 4, 2))
+    assert (found > 1e-3).equal(torch.eye(3).bool()) and found.isfinite().all(), (
+        "a number that is -inf in both outputs has not moved"
+    )
+    assert independent(_Broken(-torch.inf), _x(3, 4, 2)), "-inf in both outputs is no mixing"
+
+
+class _Steep(nn.Module):
+    def forward(self, x):
+        return torch.where(x > 0, torch.inf, x)
+
+
+def test_infinite_own_movement(independent):
+    assert independent(_Steep(), _x(3, 4, 2)), "a sequence's own output moved by inf, and it is still no mixing"
+
+
+def test_dtype_and_device(mixing):
+    x = _x(3, 4, 2)
+    assert mixing(nn.Linear(2, 2).double(), x.double()).dtype == torch.float32, "the table is float32, whatever x is"
+    try:
+        with torch.device("meta"):  # what is made without `device=` is there, and has no numbers
+            found = mixing(nn.Identity(), x)
+    except RuntimeError:
+        found = None
+    assert found is not None and found.device == x.device, "the table belongs on the device of x"
+
+
+def test_tolerance(independent):
+    faint = torch.eye(3)
+    faint[1, 2] = 1e-3
+    assert independent(_Mixer(faint), _x(3, 4, 2), tolerance=1.0) is True, "a move of less than 1 is none with 1.0"
+    faint[1, 2] = 1e-6
+    assert independent(_Mixer(faint), _x(3, 4, 2), tolerance=1e-9) is False, "a move of a millionth is one with 1e-9"
+
+
 def test_x_is_left(mixing):
     x = _x(3, 4, 2)
     mixing(nn.Linear(2, 2), x)
