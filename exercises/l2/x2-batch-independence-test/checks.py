@@ -1,6 +1,8 @@
 import torch
 from torch import nn
 
+from torchbook.practice.devices import misplaced
+
 
 class _Mixer(nn.Module):
     """Sequence i's output is the sum over j of strengths[i, j] times sequence j."""
@@ -66,6 +68,23 @@ def test_faint_mixing(independent):
     assert not independent(_Mixer(faint), _x(3, 4, 2)), "a thousandth of sequence 2 in sequence 1 is mixing too"
 
 
+class _Ramp(nn.Module):
+    """All its outputs rise, or all fall, when a sequence of zeros becomes another one."""
+
+    def __init__(self, sign):
+        super().__init__()
+        self.sign = sign
+
+    def forward(self, x):
+        return self.sign * x.abs().sum(dim=(0, 1, 2)).expand_as(x)
+
+
+def test_sign(mixing):
+    for sign in (1, -1):
+        found = mixing(_Ramp(sign), torch.zeros(3, 4, 2))
+        assert (found > 1e-3).all(), "outputs that only rise, or only fall, have moved: take the absolute change"
+
+
 class _Broken(nn.Module):
     """Independent, but for one number of sequence 1: `instead` in the first forward, in the later ones, or in all."""
 
@@ -110,12 +129,8 @@ def test_infinite_own_movement(independent):
 def test_dtype_and_device(mixing):
     x = _x(3, 4, 2)
     assert mixing(nn.Linear(2, 2).double(), x.double()).dtype == torch.float32, "the table is float32, whatever x is"
-    try:
-        with torch.device("meta"):  # what is made without `device=` is there, and has no numbers
-            found = mixing(nn.Identity(), x)
-    except RuntimeError:
-        found = None
-    assert found is not None and found.device == x.device, "the table belongs on the device of x"
+    problem = misplaced(lambda: mixing(nn.Identity(), x))
+    assert not problem, problem
 
 
 def test_tolerance(independent):
@@ -147,6 +162,12 @@ def test_block_is_independent(Block):
     other[1] = _x(5, 8, seed=1)
     away = (block(other) - block(x))[[0, 2, 3, 4]].abs().max()
     assert away < 1e-5, "other sequences moved when sequence 1 was replaced: attention runs across the batch"
+
+
+def test_block_is_on_the_device_of_x(Block):
+    block, x = _block(Block), _x(2, 4, 8)
+    problem = misplaced(lambda: block(x))
+    assert not problem, problem
 
 
 @torch.no_grad()
