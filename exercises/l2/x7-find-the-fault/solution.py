@@ -146,10 +146,10 @@ def from_gpt2(theirs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     for name, t in theirs.items():
         ### BEGIN SOLUTION
         if t.dim() == 2 and ".h." in name:
-            t = t.T
+            t = t.mT
         ### INSTEAD
-        # if t.dim() == 2 and ".h." in name and len(t) != len(t.T):
-        #     t = t.T
+        # if t.dim() == 2 and ".h." in name and t.shape[0] != t.shape[1]:
+        #     t = t.mT
         ### END SOLUTION
         for old, new in NAMES.items():
             name = name.replace(old, new)
