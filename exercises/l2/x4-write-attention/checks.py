@@ -29,7 +29,7 @@ def _visible(length, real=None):
     return visible if real is None else visible & real[:, None, None]
 
 
-def _near(found, expected, within=1e-9):
+def _near(found, expected, within=1e-6):
     return found.shape == expected.shape and torch.allclose(found, expected.to(found.dtype), rtol=0, atol=within)
 
 

@@ -26,7 +26,7 @@ def _right(q, k, v):
     return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
 
 
-def _near(found, expected, within=1e-9):
+def _near(found, expected, within=1e-6):
     return found.shape == expected.shape and torch.allclose(found, expected.to(found.dtype), rtol=0, atol=within)
 
 
