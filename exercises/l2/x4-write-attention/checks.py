@@ -198,11 +198,12 @@ def test_arguments_are_left(attention):
 
 def test_views(attention):
     x, matrices = _case(batch=5, length=5, width=4)
-    expected = attention(x, *matrices, 2)[0]
+    real = _left(0, 1, 2, 3, 5)
+    expected = attention(x, *matrices, 2, real)[0]
     apart = torch.stack((x, x), dim=-1)[..., 0].transpose(0, 1).contiguous().transpose(0, 1)
-    turned = [w.T.contiguous().T for w in matrices]
-    found = _tried(lambda: attention(apart, *turned, 2))
-    assert found, "x may be a view of any strides"
+    turned = [t.T.contiguous().T for t in (*matrices, real)]
+    found = _tried(lambda: attention(apart, *turned[:4], 2, turned[4]))
+    assert found, "x, the matrices and real may be views of any strides"
     assert _near(found[0], expected), "the same numbers with other strides gave another output"
 
 
@@ -224,7 +225,7 @@ def test_written_by_hand(attention):
     assert not ready, f"PyTorch's own attention was called ({', '.join(ready)}): write it"
 
 
-def test_hidden_drawn(attention, reference, seed):
+def test_hidden_any_shapes(attention, reference, seed):
     sizes = _draw(seed + 7)
     for case in range(12):
         batch, length, heads, width = torch.randint(1, 6, (4,), generator=sizes).tolist()

@@ -249,7 +249,7 @@ def test_conversion_keeps_scores(tables, rotate, to_halves):
     assert _near(*both, 1e-4), "with converted weights, a model that turns halves has other scores"
 
 
-def test_hidden_drawn(tables, rotate, to_halves, to_neighbours, reference, seed):
+def test_hidden_any_positions(tables, rotate, to_halves, to_neighbours, reference, seed):
     sizes = _draw(seed + 5)
     for case in range(10):
         batch, heads, steps, pairs = torch.randint(1, 6, (4,), generator=sizes).tolist()

@@ -225,7 +225,7 @@ def test_alike_heads_stay(grouped_weight):
     assert grouped_weight(weight, 3, 3).equal(weight), "with as many heads as before nothing changes"
 
 
-def test_hidden_drawn(grouped_attention, grouped_weight, reference, seed):
+def test_hidden_any_groups(grouped_attention, grouped_weight, reference, seed):
     sizes = _draw(seed + 3)
     for case in range(12):
         batch, groups, shared, new, width = torch.randint(1, 5, (5,), generator=sizes).tolist()
