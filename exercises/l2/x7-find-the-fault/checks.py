@@ -160,7 +160,9 @@ def test_dtype(faults, GPT):
     model, right = _pair(GPT)
     found = _tried(lambda: model.double()(_ids(2, 8)))
     assert found is not None and found.dtype == torch.float64, "a model of float64 has logits of float64"
-    assert _gap(found, right.double()(_ids(2, 8))) < 1e-9, "somewhere a model of float64 computes in float32"
+    assert _gap(found, right.double()(_ids(2, 8))) < 1e-9, (
+        "with the same weights in float64 the logits are others: is something rounded to float32 on the way?"
+    )
 
 
 def test_device(faults, GPT):
