@@ -1,5 +1,9 @@
+import contextlib
+
 import torch
 from torch import nn
+
+from torchbook.practice.devices import misplaced
 
 
 class _Reader(nn.Module):
@@ -80,6 +84,70 @@ def test_training_mode(first_leak):
         "dropout made two forwards differ; the model is causal, and must be asked in evaluation mode"
     )
     assert model.training, "the model came in training mode and must be given back in it"
+
+
+class _Frozen(_Reader):
+    """A reader whose dropout stays in another mode than the whole."""
+
+    def __init__(self, whole, part):
+        super().__init__(_causal(4), dropout=0.5)
+        self.train(whole).dropout.train(part)
+
+
+def test_mode_of_each_module(influence):
+    for whole, part in ((True, False), (False, True)):
+        model = _Frozen(whole, part)
+        found = influence(model, _ids(1, 2, 3, 4), 7)
+        assert ((found > 0.5) == _causal(4).bool()).all(), "dropout was still on: one module came in training mode"
+        assert (model.training, model.dropout.training) == (whole, part), (
+            "the model and its dropout came in different modes, and each must be given back in its own"
+        )
+
+
+def test_mode_after_an_exception(influence):
+    model = _Reader(_causal(3), dropout=0.5).train()
+    with contextlib.suppress(IndexError):
+        influence(model, _ids(1, 2, 8), 7)  # 8 is no token
+    assert model.training and model.dropout.training, "the model raised an exception, and was left in evaluation mode"
+
+
+class _Broken(nn.Module):
+    """Causal, but for one number of output 1, which is `instead` in the first forward, in the later ones, or in all."""
+
+    def __init__(self, instead, first=True, later=True):
+        super().__init__()
+        self.model, self.instead, self.first, self.later, self.calls = _Reader(_causal(4)), instead, first, later, 0
+
+    def forward(self, ids):
+        out, self.calls = self.model(ids), self.calls + 1
+        if self.first if self.calls == 1 else self.later:
+            out[0, 1, 2] = self.instead
+        return out
+
+
+def test_nan_counts_as_moved(influence, first_leak):
+    ids = _ids(1, 2, 3, 4)
+    for when, where in (((True, True), "both outputs"), ((True, False), "the first"), ((False, True), "the second")):
+        found = influence(_Broken(torch.nan, *when), ids, 7)
+        assert (found[1] == torch.inf).all(), f"nan in {where}: it counts as moved by inf, not by {found[1].tolist()}"
+        assert found[[0, 2, 3]].isfinite().all(), "outputs without a nan have moved by a finite number"
+        leak = first_leak(_Broken(torch.nan, *when), ids, 7)
+        assert leak is not None and tuple(leak) == (1, 2), f"nan in {where} of the two, and the model was called causal"
+
+
+def test_the_same_infinity_has_not_moved(influence, first_leak):
+    found = influence(_Broken(-torch.inf), _ids(1, 2, 3, 4), 7)
+    assert ((found > 0.5) == _causal(4).bool()).all() and found.isfinite().all(), (
+        "a number that is -inf in both outputs (a token that is never to be written, say) has not moved"
+    )
+    assert first_leak(_Broken(-torch.inf), _ids(1, 2, 3, 4), 7) is None, "-inf in both outputs is no leak"
+
+
+def test_dtype_and_device(influence):
+    ids, model = _ids(1, 2, 3), _Reader(_causal(3))
+    assert influence(model.double(), ids, 7).dtype == torch.float32, "the table is float32, whatever the model is"
+    problem = misplaced(lambda: influence(model, ids, 7))
+    assert not problem, problem
 
 
 def test_ids_are_left(influence):

@@ -6,17 +6,26 @@ from torch import nn
 def influence(model: nn.Module, ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
     """(T, T): how far output t (row) moves when token s (column) of ids (1, T) becomes another one."""
     ### BEGIN SOLUTION
-    was_training = model.training
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
+    try:
+        return _table(model, ids, vocab_size)
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def _table(model: nn.Module, ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
     length = ids.shape[1]
-    before = model(ids)
-    moved = torch.zeros(length, length)
+    before = model(ids)[0]  # (T, V)
+    moved = torch.zeros(length, length, device=ids.device)
     for s in range(length):
         changed = ids.clone()
         changed[0, s] = (changed[0, s] + 1) % vocab_size
-        moved[:, s] = (model(changed) - before)[0].abs().amax(dim=-1)
-    model.train(was_training)
-    return moved
+        after = model(changed)[0]
+        gap = (after - before).abs().masked_fill(after == before, 0.0)  # -inf in both has not moved
+        moved[:, s] = gap.amax(dim=-1)
+    return moved.masked_fill(moved.isnan(), torch.inf)
     ### END SOLUTION
 
 

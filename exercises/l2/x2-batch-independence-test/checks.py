@@ -1,6 +1,8 @@
 import torch
 from torch import nn
 
+from torchbook.practice.devices import misplaced
+
 
 class _Mixer(nn.Module):
     """Sequence i's output is the sum over j of strengths[i, j] times sequence j."""
@@ -66,6 +68,79 @@ def test_faint_mixing(independent):
     assert not independent(_Mixer(faint), _x(3, 4, 2)), "a thousandth of sequence 2 in sequence 1 is mixing too"
 
 
+class _Ramp(nn.Module):
+    """All its outputs rise, or all fall, when a sequence of zeros becomes another one."""
+
+    def __init__(self, sign):
+        super().__init__()
+        self.sign = sign
+
+    def forward(self, x):
+        return self.sign * x.abs().sum(dim=(0, 1, 2)).expand_as(x)
+
+
+def test_sign(mixing):
+    for sign in (1, -1):
+        found = mixing(_Ramp(sign), torch.zeros(3, 4, 2))
+        assert (found > 1e-3).all(), "outputs that only rise, or only fall, have moved: take the absolute change"
+
+
+class _Broken(nn.Module):
+    """Independent, but for one number of sequence 1: `instead` in the first forward, in the later ones, or in all."""
+
+    def __init__(self, instead, first=True, later=True):
+        super().__init__()
+        self.instead, self.first, self.later, self.calls = instead, first, later, 0
+
+    def forward(self, x):
+        out, self.calls = 2 * x, self.calls + 1
+        if self.first if self.calls == 1 else self.later:
+            out[1, 1, 0] = self.instead
+        return out
+
+
+def test_nan_counts_as_moved(mixing, independent):
+    for when, where in (((True, True), "both outputs"), ((True, False), "the first"), ((False, True), "the second")):
+        found = mixing(_Broken(torch.nan, *when), _x(3, 4, 2))
+        assert (found[1] == torch.inf).all(), f"nan in {where}: it counts as moved by inf, not by {found[1].tolist()}"
+        assert found[[0, 2]].isfinite().all(), "sequences without a nan have moved by a finite number"
+        assert not independent(_Broken(torch.nan, *when), _x(3, 4, 2)), (
+            f"nan in {where} of the two, and the sequences were called independent"
+        )
+
+
+def test_the_same_infinity_has_not_moved(mixing, independent):
+    found = mixing(_Broken(-torch.inf), _x(3, 4, 2))
+    assert (found > 1e-3).equal(torch.eye(3).bool()) and found.isfinite().all(), (
+        "a number that is -inf in both outputs has not moved"
+    )
+    assert independent(_Broken(-torch.inf), _x(3, 4, 2)), "-inf in both outputs is no mixing"
+
+
+class _Steep(nn.Module):
+    def forward(self, x):
+        return torch.where(x > 0, torch.inf, x)
+
+
+def test_infinite_own_movement(independent):
+    assert independent(_Steep(), _x(3, 4, 2)), "a sequence's own output moved by inf, and it is still no mixing"
+
+
+def test_dtype_and_device(mixing):
+    x = _x(3, 4, 2)
+    assert mixing(nn.Linear(2, 2).double(), x.double()).dtype == torch.float32, "the table is float32, whatever x is"
+    problem = misplaced(lambda: mixing(nn.Identity(), x))
+    assert not problem, problem
+
+
+def test_tolerance(independent):
+    faint = torch.eye(3)
+    faint[1, 2] = 1e-3
+    assert independent(_Mixer(faint), _x(3, 4, 2), tolerance=1.0) is True, "a move of less than 1 is none with 1.0"
+    faint[1, 2] = 1e-6
+    assert independent(_Mixer(faint), _x(3, 4, 2), tolerance=1e-9) is False, "a move of a millionth is one with 1e-9"
+
+
 def test_x_is_left(mixing):
     x = _x(3, 4, 2)
     mixing(nn.Linear(2, 2), x)
@@ -87,6 +162,12 @@ def test_block_is_independent(Block):
     other[1] = _x(5, 8, seed=1)
     away = (block(other) - block(x))[[0, 2, 3, 4]].abs().max()
     assert away < 1e-5, "other sequences moved when sequence 1 was replaced: attention runs across the batch"
+
+
+def test_block_is_on_the_device_of_x(Block):
+    block, x = _block(Block), _x(2, 4, 8)
+    problem = misplaced(lambda: block(x))
+    assert not problem, problem
 
 
 @torch.no_grad()

@@ -54,6 +54,15 @@ def test_blocks_for(blocks_for):
     assert blocks_for(8_720, 8) == 10, "ten blocks of width 8 are 8,720 parameters: biases and norms count, 13 * width"
 
 
+def test_whole_numbers(gpt, llama, blocks_for):
+    for name, found in (
+        ("gpt", gpt(2, 8, 5, 3)),
+        ("llama", llama(2, 8, 4, 2, 6, 5)),
+        ("blocks_for", blocks_for(8_720, 8)),
+    ):
+        assert type(found) is int, f"{name} returned a {type(found).__name__}; a count is an int, so divide with //"
+
+
 def test_hidden_gpt_sizes(gpt, seed):
     sizes_from = torch.Generator().manual_seed(seed + 31)
     for _ in range(4):
