@@ -265,7 +265,7 @@ def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show
 @pytest.mark.parametrize("width", [390, 800])
 def test_length_kept_and_ranks_have_names(show: Show, width: int) -> None:
     page = show(PipelineSchedule(), width=width)
-    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", "Interleaved, v = 2: 28.5"])
+    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", "Interleaved, 2 stages a rank: 28.5"])
     lanes = page.locator(".sd-lane").all_text_contents()[:5]
     assert lanes[:4] == ["rank 0", "1", "2", "3"] if width == 800 else lanes == ["0", "1", "2", "3", "rank"]
     expect(page.locator(".sd")).to_contain_text("up to 4 micro-batches")

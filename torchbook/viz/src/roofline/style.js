@@ -9,6 +9,7 @@ export const CSS = `
 .rl-other{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:2}
 .rl-way{stroke:var(--tb-warm);stroke-width:1.6;fill:none}
 .rl-plot .rl-cross{fill:var(--tb-violet);font-weight:700}
+.rl-lead{stroke:var(--tb-violet);stroke-width:1;fill:none}
 .rl-point{stroke:var(--tb-violet);stroke-width:2.4;fill:none}
 .sc-svg .rl-halo{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
 .rl-labels text{transition:none}

@@ -5,6 +5,7 @@
  */
 
 import { grip, h, keyed, moving, pressed, relations, replace, s, uid } from "../core/index.js";
+import { ticks } from "../core/ticks.js";
 import { plain } from "../core/units.js";
 import { keeps, idOf, needsOf, span } from "./model.js";
 import { gain, nameOf, percent } from "./words.js";
@@ -18,13 +19,6 @@ const one = (v) => Math.round(v * 10) / 10;
 const wide = (text) => 6.6 * text.length;
 const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
 const sized = (el, width, height, x = 0) => set(el, { viewBox: `${x} 0 ${width} ${height}`, width, height });
-
-function ticks(to, most) {
-  const raw = to / most;
-  const ten = 10 ** Math.floor(Math.log10(raw));
-  const unit = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= raw);
-  return Array.from({ length: Math.floor(to / unit) + 1 }, (_, k) => Number((k * unit).toPrecision(6)));
-}
 
 /** The times in which a rank does nothing, from the start of all to the end: [from, to]. */
 function waits(own, end) {
@@ -75,7 +69,7 @@ function group({ hatch, data, on }) {
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
-      beside && ticks(size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
+      beside && ticks(0, size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
     );
     replace(cursor, s("path", { d: `M0 ${TITLE - 4}V${floor}` }), grip(s("g"), { knob: "bar", across: true, at: [0, y(ranks) + KEPT / 2] }));
     const { ops, label, refused } = plan;

@@ -56,7 +56,8 @@ export const CSS = `
 .sd-svg :is(.sd-less,.sd-more,.sd-same) text{fill:currentColor;font-weight:650}
 .sd-none{fill:none;stroke:var(--tb-bad);stroke-dasharray:5 4}
 .sd-svg .sd-no{fill:var(--tb-bad);paint-order:stroke;stroke:var(--tb-bg);stroke-width:6px}
-@media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}}
+@media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}
+.sd-svg:not(.sd-live) :is(.sd-on,.sd-along){transition:stroke 0s .3s,stroke-width 0s .3s}}
 .sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .sd-key>span{display:inline-flex;align-items:center}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
