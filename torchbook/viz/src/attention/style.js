@@ -38,6 +38,8 @@ export const CSS = `
 @container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .5rem}.at-pair>.at-scroll{max-width:calc(100% - 100px)}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
 .tbviz .at-chain{list-style:none;margin:0;padding:.5rem 0 0;border-top:1px solid var(--tb-line);display:grid;grid-template-columns:minmax(0,1.5fr) 5rem minmax(0,1.25fr) minmax(0,1.25fr);gap:.4rem 1.5rem}
 .tbviz .at-chain li{margin:0;position:relative;display:grid;grid-template-rows:auto 3.3rem auto;align-content:start;gap:.15rem;min-width:0}
+.tbviz .at-key{display:flex;flex-wrap:wrap;gap:0 .9rem;font-size:max(12px,.82em);color:var(--tb-muted);padding-top:.3rem}
+.at-swatch{width:.75rem;height:.75rem;display:inline-block!important;vertical-align:-1px;margin-right:.3rem}
 .at-chain li+li::before{content:"→";position:absolute;left:-1.2rem;top:2.1rem;color:var(--tb-muted)}
 .at-chain b{font-size:1.06em;font-variant-numeric:tabular-nums;grid-row:3}
 .at-chain .at-scaled b{grid-row:2;align-self:center}

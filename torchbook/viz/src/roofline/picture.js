@@ -48,7 +48,7 @@ export function besides([x, y], label, frame, taken) {
  */
 export function plot(on) {
   const svg = s("svg", { class: "sc-svg rl-plot", role: "img" });
-  const over = h("p", { class: "sc-small" });
+  const over = h("p", { class: "sc-small rl-over" });
   const key = h("div", { class: "rl-key", role: "group", "aria-label": "Device" });
   const dot = grip(h("div", { class: "rl-grip", role: "slider", tabindex: 0 }));
   const node = h("div", { class: "rl-stage" }, h("div", { class: "rl-field" }, svg, dot), key, over);

@@ -17,6 +17,7 @@ const MOVED = 400; // more operations than that step to their places
 const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
 const wide = (text) => 6.6 * text.length;
+const bold = (text) => 7.4 * text.length;
 const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
 const sized = (el, width, height, x = 0) => set(el, { viewBox: `${x} 0 ${width} ${height}`, width, height });
 
@@ -103,23 +104,27 @@ function group({ hatch, data, on }) {
     const holds = [`rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
     replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, holds.find((text) => wide(text) + 8 < 0.7 * plan.whole * scale) ?? holds.at(-1)));
 
+    const long = plain(Number(plan.whole.toPrecision(6)));
+    const against = beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor);
+    const title = beside ? [label, label.split(", ").at(-1)].map((name) => `${name}: ${long}`).find((text, k) => k || !against || bold(text) < against.from) : `${label}: as long as ${long} forwards`;
     const share = percent(plan.share);
     const largest = empty.reduce((best, next) => (!best || next.to - next.from > best.to - best.from + 1e-9 ? next : best), null);
     const fits = largest && [`bubble ${share}`, share].find((text) => wide(text) + 4 < (largest.to - largest.from) * scale);
     const right = largest && !fits && width - plan.whole * scale > wide(share) + 10;
     const shared = (fits || right) && s("text", { x: one(right ? plan.whole * scale + 4 : ((largest.from + largest.to) / 2) * scale), y: y(largest.rank) + high / 2 + 4, "text-anchor": right ? "start" : "middle", class: "sd-part" }, fits || share);
-    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, `${label}: ${beside ? "" : "as long as "}${plain(Number(plan.whole.toPrecision(6)))}${beside ? "" : " forwards"}`), shared, beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor));
+    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, title), shared, against?.node);
   }
 
-  /** What is gained or lost against the schedule above, as a length. */
+  /** What is gained or lost against the schedule above, as a length; its text begins at `from`. */
   function bracket(before, after, scale, floor) {
     const [from, to] = [Math.min(before, after) * scale, Math.max(before, after) * scale];
     const text = gain(after - before);
     const inside = wide(text) + 8 < to - from;
-    return s("g", { class: after < before - 1e-9 ? "sd-less" : after > before + 1e-9 ? "sd-more" : "sd-same" },
+    const node = s("g", { class: after < before - 1e-9 ? "sd-less" : after > before + 1e-9 ? "sd-more" : "sd-same" },
       to - from > 1 && s("path", { d: `M${one(from)} ${TITLE - 4}v5m0 -2.5H${one(to)}m0 -2.5v5`, class: "sd-bracket" }),
       to - from > 1 && s("path", { d: `M${one(before * scale)} ${TITLE}V${floor}`, class: "sd-end" }),
       s("text", { x: one(inside ? (from + to) / 2 : to), y: 11, "text-anchor": inside ? "middle" : "end" }, text));
+    return { node, from: (inside ? (from + to - bold(text)) / 2 : to - bold(text)) - 6 };
   }
 
   /** Marks what runs at a time, and where a rank waits, until another one. */

@@ -20,6 +20,7 @@ export const CSS = `
 .sd-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .tbviz .sd-head{min-height:1.45em}
 @container (max-width:700px){.tbviz .sd-head{min-height:2.9em}}
+@container (max-width:430px){.tbviz .sd-head{min-height:4.35em}}
 .tbviz .sd-share{color:var(--tb-bad)}
 .sd-player output{white-space:nowrap}
 .sd-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
