@@ -40,7 +40,7 @@ export function chain({ pick }) {
     const inside = [
       [title("q · k"), rows(vector("q", q, "at-asks"), vector("k", k, "at-found"), vector("×", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 1))],
       [title(later(key) ? "later: masked" : `÷ √${width}`), number(later(key) ? "−∞" : fixed(text.scaled(at, query, key), 2))],
-      [title("softmax: weight w"), bars, number(`w = ${two(row[key] / UNIT)}`)],
+      [title("softmax: weight w"), bars, number([h("span", { class: "at-w" }, "w = "), two(row[key] / UNIT)])],
       [title("weighted sum of v"), rows(vector("v", v, "at-found"), vector("× w", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
     ];
     parts.forEach((part, i) => replace(part, inside[i]));

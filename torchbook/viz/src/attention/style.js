@@ -55,7 +55,7 @@ export const CSS = `
 .at-bars i.on{background:var(--tb-accent);outline:1px solid var(--tb-accent)}
 .at-bars i.later{height:100%;background:repeating-linear-gradient(135deg,transparent 0 3px,var(--tb-line) 3px 4px)}
 .at-bars i.later.on{outline:2px solid var(--tb-accent)}
-@container (max-width:520px){.tbviz .at-chain{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
+@container (max-width:520px){.at-w{display:none}.tbviz .at-chain{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
 .at-pick{flex:1 1 12rem}
 .at-pick label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .at-pick select{width:100%}

@@ -35,7 +35,7 @@ function waits(own, end) {
 
 /** One schedule; what stands in it is found by its `data-<data>`, and what runs by the class `on`. */
 function group({ hatch, data, on }) {
-  const names = s("svg", { class: "sd-svg", "aria-hidden": "true" });
+  const names = s("svg", { class: "sd-svg sd-lanes", "aria-hidden": "true" });
   const svg = s("svg", { class: "sd-svg", role: "img" });
   const [rails, idle, kept, boxes, texts, marked, above] = Array.from({ length: 7 }, () => s("g"));
   const cursor = s("g", { class: "sd-now" });

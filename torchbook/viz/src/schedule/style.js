@@ -30,6 +30,7 @@ export const CSS = `
 .sd-scroll{overflow-x:auto;min-width:0}
 .sd-other{overflow:hidden;min-width:0}
 .tbviz .sd-svg{max-width:none;display:block;cursor:pointer;touch-action:pan-x pan-y}
+.tbviz .sd-lanes{cursor:default}
 .sd-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
 .sd-svg .sd-tick{fill:var(--tb-muted)}
