@@ -38,6 +38,7 @@ export function besides([x, y], label, frame, taken) {
   const best = spots.reduce((least, box, i) => (cost(box, i) < least[0] ? [cost(box, i), box] : least), [Infinity, spots[0]])[1];
   const box = { ...best, x: Math.max(frame.x, Math.min(frame.x + frame.width - width, best.x)), label: true };
   box.lead = away(box) > NEAR ? `M${x} ${y}L${end(box).join(" ")}` : "";
+  box.before = box.x + width <= x; // its text ends at the mark
   taken.push(box);
   return box;
 }
@@ -89,7 +90,7 @@ export function plot(on) {
     taken.push(...marks.map(([u, v]) => ({ x: u - 7, y: v - 7, width: 14, height: 14 })));
     const spots = of.flops ? roofs.map(([name, one]) => ({ name, one, el: s("circle", { r: name === setting.device ? 7 : 4, class: name === setting.device ? "rl-dot rl-now" : "rl-dot" }) })) : [];
     if (of.flops) taken.push(...roofs.map(([, one]) => ({ x: x(of.intensity) - 8, y: y(one.attainable) - 8, width: 16, height: 16 })));
-    const written = (box, label, cls) => text(box.x + 4, box.y + 15, label, { class: cls });
+    const written = (box, label, cls) => text(box.before ? box.x + box.width - 4 : box.x + 4, box.y + 15, label, { class: cls, "text-anchor": box.before ? "end" : "start" });
     const hereLabel = focus && of.flops ? `${shortOf(setting)}: ${duration(focus.time)}` : "";
     const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken);
     const otherAt = shown && [x(other.intensity), y(attainable(other.intensity, focus.peak, focus.bandwidth))];
