@@ -41,6 +41,7 @@ export const CSS = `
 .bn-sum{grid-column:1;font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-muted)}
 .bn-answer{grid-row:1;grid-column:2;font-weight:650}
 .bn-cause{font-weight:650}
+@container (max-width:930px){.tbviz .bn-found{min-height:2.9em}}
 @container (max-width:560px){.tbviz .bn-found{min-height:4.35em}}
 .tbviz .bn-verdict ol{margin:0;padding-left:1.3rem}
 .tbviz .bn-verdict li{margin:.2rem 0}
