@@ -348,7 +348,11 @@ def gain(by: float) -> str:
 
 def _label(setting: Mapping[str, Any]) -> str:
     interleaved = setting["kind"] == "interleaved"
-    return f"Interleaved, v = {setting['virtual']}" if interleaved else str(setup()["kinds"][setting["kind"]]["label"])
+    return (
+        f"Interleaved, {setting['virtual']} stages a rank"
+        if interleaved
+        else str(setup()["kinds"][setting["kind"]]["label"])
+    )
 
 
 def _compare(setting: Mapping[str, Any], whole: float) -> str:

@@ -239,7 +239,7 @@ def test_what_stands_below_is_for_the_same_batch() -> None:
             work = [sum(op.end - op.start for op in of.drawn(one)) for one in (setting, below)]
             assert work[0] == pytest.approx(work[1])
     assert (of.span(of.drawn(EMPTY)), of.span(of.drawn(of.rival(EMPTY)))) == (33, 28.5)
-    assert "Below, Interleaved, v = 2 takes 28.5, 4.5 shorter" in PipelineSchedule().words
+    assert "Below, Interleaved, 2 stages a rank takes 28.5, 4.5 shorter" in PipelineSchedule().words
     assert "Below, 1F1B takes 33, equally long" in PipelineSchedule(preset="gpipe").words
     assert "Below, 1F1B: PyTorch refuses it" in PipelineSchedule(preset="one").words
 

@@ -152,9 +152,15 @@ def test_the_pressed_weight_is_computed_below(show: Show) -> None:
     page = show(widget)
     scores = widget.seen[0].scores
     assert scores
-    numbers = [fixed(scores.product(6, 9, 4), 1), fixed(scores.scaled(6, 9, 4), 2), two(widget.rows[6][9][4] / 255)]
+    numbers = [
+        fixed(scores.product(6, 9, 4), 1),
+        fixed(scores.scaled(6, 9, 4), 2),
+        f"w = {two(widget.rows[6][9][4] / 255)}",
+    ]
     expect(page.locator(".at-chain b")).to_have_text(numbers)
-    expect(page.locator(".at-chain .at-title")).to_have_text(["q · k", "÷ √8", "softmax", "weighted sum of v"])
+    expect(page.locator(".at-chain .at-title")).to_have_text(
+        ["q · k", "÷ √8", "softmax: weight w", "weighted sum of v"]
+    )
     expect(page.locator(".at-bars i")).to_have_count(len(TEXT))
     expect(page.locator(".at-bars i.later")).to_have_count(len(TEXT) - 10)
     bars = page.locator(".at-bars").bounding_box()
@@ -166,7 +172,7 @@ def test_the_pressed_weight_is_computed_below(show: Show) -> None:
 def test_a_masked_weight_says_so(show: Show) -> None:
     page = show(attention_explorer(query=4, key=9))
     expect(page.locator(".at-scaled")).to_have_text("later: masked−∞")
-    expect(page.locator(".at-softmax b")).to_have_text("0.00")
+    expect(page.locator(".at-softmax b")).to_have_text("w = 0.00")
 
 
 def test_what_may_come_next_is_that_of_the_query(show: Show) -> None:
@@ -209,3 +215,10 @@ def test_copied_code_holds_the_state(show: Show) -> None:
     code = copied(page)
     assert "LAYER, HEAD, QUERY = 2, 1, 4" in code
     compile(code, "copied", "exec")
+
+
+def test_a_weight_stands_once_and_strips_have_a_key(show: Show) -> None:
+    page = show(attention_explorer(layer=1, head=2, query=9, key=4))
+    weight = page.locator(".at-softmax b").inner_text().removeprefix("w = ")
+    expect(page.locator(".at-told")).not_to_contain_text(weight)
+    expect(page.locator(".at-key")).to_have_text("A box is a channel:above 0below 0")

@@ -171,3 +171,4 @@ def test_places_of_tokens_to_come_are_named_once(show: Show) -> None:
         page = show(KVCacheExplorer(new_tokens=8, step=step))
         texts = page.locator(".kv-svg text.quiet").all_text_contents()
         assert texts == [*told, *told]
+        expect(page.locator(".kv-key").first).to_contain_text("+1, +2 …: new tokens")

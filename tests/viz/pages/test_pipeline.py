@@ -263,3 +263,37 @@ def test_who_waits_and_for_what_is_written_in_the_lanes(show: Show, width: int) 
         assert bar
         assert bar["x"] <= text["x"]
         assert text["x"] + text["width"] <= bar["x"] + bar["width"]
+
+
+@pytest.mark.parametrize(("workers", "copy_ms", "hidden"), [(4, 4.0, 0), (4, 0.0, 1), (0, 0.0, 2)])
+def test_the_key_names_what_is_drawn_and_nothing_else(show: Show, workers: int, copy_ms: float, hidden: int) -> None:
+    page = show(PipelineTimeline(workers=workers, copy_ms=copy_ms))
+    key = page.locator(".pl-key > span")
+    expect(key.filter(has_text="the chosen batch’s way")).to_be_visible()
+    assert key.evaluate_all("(all) => all.filter((one) => one.style.visibility === 'hidden').length") == hidden
+    for text, drawn in (("copies it", ".pl-copy"), ("it is ready", ".pl-ready")):
+        there = page.locator(f".pl-svg {drawn}").count() > 0
+        expect(key.filter(has_text=text)).to_be_visible(visible=there)
+
+
+def test_a_recording_says_that_sliders_leave_it(show: Show) -> None:
+    page = show(timeline_of_a_run())
+    expect(page.locator(".pl-brief")).to_contain_text("Move a slider to leave the recording for the model.")
+    page.get_by_label("workers", exact=True).fill("3")
+    expect(page.locator(".pl-head")).to_contain_text("Simulated")
+    expect(page.locator(".pl-brief")).not_to_contain_text("Move a slider")
+
+
+# The lanes of the diagnosis
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_lanes_have_an_axis_and_say_what_was_not_measured(show: Show, width: int) -> None:
+    page = show(BottleneckTool(step_ms=5.1, loader_ms=21.8, full_ms=25.0), width=width)
+    ticks = page.locator(".bn-tick").all_text_contents()
+    assert ticks[0] == "0"
+    assert ticks[-1].endswith(" ms")
+    expect(page.locator(".bn-none")).to_contain_text("not measured")
+    right = page.locator(".bn-svg").evaluate("(svg) => svg.getBoundingClientRect().right")
+    ends = page.locator(".bn-svg text").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(ends) <= right

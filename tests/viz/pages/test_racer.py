@@ -429,7 +429,7 @@ def test_nothing_lies_beyond_the_figure(show: Show, preset: str) -> None:
         .filter((e) => !e.closest('.rx-svg, .tbviz-bar > .tbviz-toolbar'))  // the toolbar scrolls
         .filter((e) => e.getBoundingClientRect().right > document.querySelector('.tbviz').getBoundingClientRect().right)
         .map((e) => e.outerHTML.slice(0, 99))"""
-    for width, drawn in ((800, r"^0 0 4\d\d "), (360, r"^0 0 3\d\d ")):
+    for width, drawn in ((800, r"^0 0 4\d\d "), (360, r"^0 0 2\d\d ")):
         page.set_viewport_size({"width": width, "height": 900})
         expect(drawing).to_have_attribute("viewBox", re.compile(drawn))  # it was drawn anew
         assert page.evaluate(beyond) == [], width
@@ -446,3 +446,21 @@ def test_the_drawing_follows_the_width(show: Show) -> None:
     page = show(OptimizerRacer("bowl"), width=1200)
     page.set_viewport_size({"width": 400, "height": 800})
     expect(page.locator(".rx-svg")).to_have_attribute("viewBox", re.compile(r"^0 0 3\d\d 2\d\d$"))
+
+
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("surface", surfaces())
+def test_numbers_and_names_stand_beside_the_ways(show: Show, width: int, surface: str) -> None:
+    page = show(OptimizerRacer(surface), width=width)
+    ground = page.locator(".rx-svg").bounding_box()
+    assert ground
+    for text in page.locator(".rx-axes text").all():
+        box = text.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= ground["x"] or box["y"] >= ground["y"] + ground["height"] - 1
+    assert page.locator(".rx-svg text").count() == 0
+    named = page.locator(".rx-chart text", has_text="loss above the minimum").bounding_box()
+    grid = page.locator(".rx-grid").first.bounding_box()
+    assert named
+    assert grid
+    assert named["y"] + named["height"] <= grid["y"] + 1

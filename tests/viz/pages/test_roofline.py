@@ -173,3 +173,31 @@ def test_presets_by_keyboard(show: Show) -> None:
     page.keyboard.press("Tab")  # the presets in it
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "op"
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_a_label_that_is_not_beside_its_mark_is_led_to(show: Show, width: int) -> None:
+    points = {"add": (33.6e6, 403e6, 30e-3), "matrix times vector": (33.5e6, 67.1e6, 3e-3),
+              "matrix times matrix": (17.2e9, 50.3e6, 41e-3), "exp": (33.6e6, 268e6, 20e-3)}  # fmt: skip
+    page = show(Roofline(machine=MACHINE, points=points, dtype="fp32", device="machine", op="pointwise"), width=width)
+    far = page.evaluate("""() => {
+      const boxes = (name) => [...document.querySelectorAll(name)].map((one) => one.getBoundingClientRect());
+      const [marks, labels] = [boxes(".rl-point"), boxes(".rl-halo:not(.sc-muted)")];
+      return labels.map((box, i) => {
+        const [x, y] = [marks[i].left + marks[i].width / 2, marks[i].top + marks[i].height / 2];
+        return Math.hypot(Math.max(box.left - x, x - box.right, 0), Math.max(box.top - y, y - box.bottom, 0));
+      }); }""")
+    assert len(far) == 4
+    assert sum(one > 24 for one in far) <= page.locator(".rl-lead").count()
+    assert max(far) < 60
+
+
+def test_a_point_above_the_roof_is_explained(show: Show) -> None:
+    machine = {"name": "this machine", **MACHINE}
+    under = {"copy": (1e6, 1e6, 1e6 / 29e9)}
+    page = show(Roofline(machine=machine, points=under, dtype="fp32", device="machine"))
+    expect(page.locator(".rl-over")).to_be_hidden()
+    page = show(
+        Roofline(machine=machine, points={**under, "cached": (1e6, 1e6, 0.5e6 / 29e9)}, dtype="fp32", device="machine")
+    )
+    expect(page.locator(".rl-over")).to_contain_text("Above the roof: “cached”.")

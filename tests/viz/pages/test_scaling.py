@@ -162,3 +162,22 @@ def test_presets_by_keyboard(show: Show) -> None:
         page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].textContent") == "parameters"
+
+
+@pytest.mark.parametrize("width", [360, 390, 800])
+def test_the_first_presets_are_seen_without_scrolling(show: Show, width: int) -> None:
+    page = show(ScalingCalculator(), width=width)
+    few = page.get_by_role("toolbar", name="Presets", exact=True)
+    assert few.evaluate("(bar) => bar.scrollWidth - bar.clientWidth") <= 0
+
+
+def test_the_bar_says_how_long_its_parts_take(show: Show) -> None:
+    page = show(ScalingCalculator(overlap=80.0, bandwidth_gb=30.0), width=390)
+    expect(page.locator(".sc-long")).to_have_text(["80.0 ms", "70.0 ms"])
+    room = page.locator(".sc-step").bounding_box()
+    assert room
+    for one in page.locator(".sc-long").all():
+        box = one.bounding_box()
+        assert box
+        assert room["x"] <= box["x"]
+        assert box["x"] + box["width"] <= room["x"] + room["width"]

@@ -265,7 +265,8 @@ def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show
 @pytest.mark.parametrize("width", [390, 800])
 def test_length_kept_and_ranks_have_names(show: Show, width: int) -> None:
     page = show(PipelineSchedule(), width=width)
-    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", "Interleaved, v = 2: 28.5"])
+    second = "Interleaved, 2 stages a rank: 28.5" if width == 800 else "2 stages a rank: 28.5"
+    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", second])
     lanes = page.locator(".sd-lane").all_text_contents()[:5]
     assert lanes[:4] == ["rank 0", "1", "2", "3"] if width == 800 else lanes == ["0", "1", "2", "3", "rank"]
     expect(page.locator(".sd")).to_contain_text("up to 4 micro-batches")
@@ -280,3 +281,15 @@ def test_texts_stay_inside_their_boxes(show: Show, width: int) -> None:
         [text.textContent, text.getBoundingClientRect(), box.getBoundingClientRect()])
       .filter(([, text, box]) => text.left < box.left || text.right > box.right).map(([text]) => text)""")
     assert out == []
+
+
+@pytest.mark.parametrize("width", [360, 390, 430, 800])
+def test_the_name_of_the_lower_schedule_keeps_off_the_difference(show: Show, width: int) -> None:
+    page = show(PipelineSchedule(), width=width)
+    name = page.locator(".sd-name").last.bounding_box()
+    gained = page.locator(".sd-less text").bounding_box()
+    assert name
+    assert gained
+    assert name["x"] + name["width"] < gained["x"]
+    expect(page.locator(".sd-name").last).to_contain_text("2 stages a rank")
+    expect(page.locator(".sd-head")).to_contain_text("(lower schedule: 5.5)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -236,3 +237,17 @@ def test_every_size_in_the_stack_has_its_unit(show: Show, width: int) -> None:
     assert page.locator(".st-stack text").evaluate_all(
         f"(all) => all.every((one) => one.getBoundingClientRect().right <= {width})"
     )
+
+
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("state", [{}, {"show": "ddp"}])
+def test_every_piece_of_the_stack_has_its_name(show: Show, width: int, state: dict[str, str]) -> None:
+    page = show(StrategyTool(preset="8b", **state), width=width)
+    pieces = page.locator(".st-piece").evaluate_all(
+        "(all) => all.filter((one) => Number(one.getAttribute('height')) > 0).length"
+    )
+    named = page.locator(".st-stack text:has(tspan)")
+    assert named.count() >= pieces > 1
+    boxes = sorted(named.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().toJSON())"),
+                   key=lambda box: box["y"])  # fmt: skip
+    assert all(b["bottom"] + b["top"] - a["bottom"] - a["top"] >= 26 for a, b in pairwise(boxes))

@@ -19,7 +19,11 @@ function vector(label, steps, kind = "") {
  */
 export function chain({ pick }) {
   const parts = ["product", "scaled", "softmax", "value"].map((name) => h("li", { class: `at-${name}` }));
-  const node = h("ol", { class: "at-chain", "aria-label": "How the pressed weight is computed" }, parts);
+  const list = h("ol", { class: "at-chain", "aria-label": "How the pressed weight is computed" }, parts);
+  const swatch = (kind) => s("svg", { class: "at-swatch", viewBox: "0 0 1 1", "aria-hidden": "true" }, s("rect", { width: 1, height: 1, class: kind }));
+  const sign = (kind, text) => h("span", {}, swatch(kind), text);
+  const key = h("p", { class: "at-key" }, "A box is a channel:", sign("at-plus", "above 0"), sign("at-minus", "below 0"));
+  const node = h("div", {}, list, key);
   const bars = h("div", { class: "at-bars" });
   pressed(bars, (x) => pick(Math.max(0, Math.min(bars.children.length - 1, Math.floor((x / bars.clientWidth) * bars.children.length)))));
 
@@ -36,7 +40,7 @@ export function chain({ pick }) {
     const inside = [
       [title("q · k"), rows(vector("q", q, "at-asks"), vector("k", k, "at-found"), vector("×", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 1))],
       [title(later(key) ? "later: masked" : `÷ √${width}`), number(later(key) ? "−∞" : fixed(text.scaled(at, query, key), 2))],
-      [title("softmax"), bars, number(two(row[key] / UNIT))],
+      [title("softmax: weight w"), bars, number([h("span", { class: "at-w" }, "w = "), two(row[key] / UNIT)])],
       [title("weighted sum of v"), rows(vector("v", v, "at-found"), vector("× w", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
     ];
     parts.forEach((part, i) => replace(part, inside[i]));

@@ -150,8 +150,8 @@ function render({ model, el }) {
       h("span", { class: "at-asks" }, name(query)),
       later ? " cannot attend to " : " attends to ",
       h("span", { class: "at-found" }, name(key)),
-      ` ${away(query, key)}: `,
-      later ? "masked." : h("b", {}, value(key)),
+      ` ${away(query, key)}`,
+      later ? ": masked." : textNow().width ? "." : [": ", h("b", {}, value(key))], // the chain has the weight
     );
     rowTitle.textContent = `Query ${query} ${name(query)}: weight of each key`;
     replace(weights, tokens.map((token, i) => h("li", { class: [causal && i > query && "off", i === key && "on"].filter(Boolean).join(" ") }, h("span", {}, shown(token)), h("small", {}, value(i)))));

@@ -38,6 +38,8 @@ export const CSS = `
 @container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .5rem}.at-pair>.at-scroll{max-width:calc(100% - 100px)}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
 .tbviz .at-chain{list-style:none;margin:0;padding:.5rem 0 0;border-top:1px solid var(--tb-line);display:grid;grid-template-columns:minmax(0,1.5fr) 5rem minmax(0,1.25fr) minmax(0,1.25fr);gap:.4rem 1.5rem}
 .tbviz .at-chain li{margin:0;position:relative;display:grid;grid-template-rows:auto 3.3rem auto;align-content:start;gap:.15rem;min-width:0}
+.tbviz .at-key{display:flex;flex-wrap:wrap;gap:0 .9rem;font-size:max(12px,.82em);color:var(--tb-muted);padding-top:.3rem}
+.at-swatch{width:.75rem;height:.75rem;display:inline-block!important;vertical-align:-1px;margin-right:.3rem}
 .at-chain li+li::before{content:"→";position:absolute;left:-1.2rem;top:2.1rem;color:var(--tb-muted)}
 .at-chain b{font-size:1.06em;font-variant-numeric:tabular-nums;grid-row:3}
 .at-chain .at-scaled b{grid-row:2;align-self:center}
@@ -53,7 +55,7 @@ export const CSS = `
 .at-bars i.on{background:var(--tb-accent);outline:1px solid var(--tb-accent)}
 .at-bars i.later{height:100%;background:repeating-linear-gradient(135deg,transparent 0 3px,var(--tb-line) 3px 4px)}
 .at-bars i.later.on{outline:2px solid var(--tb-accent)}
-@container (max-width:520px){.tbviz .at-chain{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
+@container (max-width:520px){.at-w{display:none}.tbviz .at-chain{grid-template-columns:minmax(0,1.2fr) minmax(0,1fr);gap:.3rem 1.3rem;padding-top:.3rem}.tbviz .at-chain li{grid-template-rows:auto 2.9rem;grid-template-columns:minmax(0,1fr) auto}.at-chain .at-title{grid-column:1/-1}.at-chain b{grid-row:2!important;grid-column:2;align-self:center}.at-chain .at-scaled b{grid-column:1}.at-chain li:nth-child(3)::before{content:none}.tbviz .at-vector{height:.7rem}}
 .at-pick{flex:1 1 12rem}
 .at-pick label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tbviz .at-pick select{width:100%}

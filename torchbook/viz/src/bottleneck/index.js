@@ -7,7 +7,7 @@ import { lanes } from "./lanes.js";
 import { CSS } from "./style.js";
 
 /** What the shorter time takes. */
-const HOW = { loader: "With fast loading", transfer: "With copies alongside", serial: "With both at once", nearly: "With both at once", uneven: "With even batches", more: "Without that" };
+const HOW = { loader: "With a loader that keeps up", transfer: "With copies beside the steps", serial: "With loading beside the steps", nearly: "With loading beside the steps", uneven: "If all of it overlapped", more: "Without the rest" };
 
 function measured(name, model, put) {
   const { label, unit } = FIELDS[name];
@@ -54,7 +54,7 @@ function render({ model, el }) {
     const { cause, path: asked, reach, gain, remedies, title, why } = diagnose(now);
     picture.draw(now, cause, Math.max(240, Math.floor(spot.clientWidth) || 560));
     replace(path, asked.map(({ key, sum, yes }, i) => h("li", { class: i === asked.length - 1 ? "last" : null }, h("span", {}, QUESTIONS[key]), h("span", { class: "bn-sum" }, sum), h("span", { class: "bn-answer" }, yes ? "yes" : "no"))));
-    replace(found, h("span", { class: "bn-cause" }, title), ".", reach !== null && [` ${HOW[cause]}: `, h("b", {}, ms(reach)), `, ${significant(gain)} times as fast.`]);
+    replace(found, h("span", { class: "bn-cause" }, title), ".", reach !== null && [` ${HOW[cause]}, a batch would take `, h("b", {}, ms(reach)), `, not ${ms(now.full_ms)}: ${significant(gain)} times as fast.`]);
     replace(verdict, h("p", {}, why), h("ol", {}, remedies.map((text) => h("li", {}, text))));
     ui.soon(() => describe(now), { ms: 500 });
   }

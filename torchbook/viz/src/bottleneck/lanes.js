@@ -1,9 +1,11 @@
 /** What was measured as three lanes, whose blocks are dragged to other lengths. */
 
 import { grip, h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { ticks } from "../core/ticks.js";
+import { axis } from "../core/units.js";
 import { BATCHES, FIELDS, lanesOf, ms } from "./model.js";
 
-const [LEFT, RIGHT, ROW, HIGH] = [52, 24, 46, 34];
+const [LEFT, RIGHT, ROW, HIGH, AXIS] = [52, 24, 46, 34, 22];
 const LANES = ["loader", "copy", "step"];
 const SHORT = { loader_ms: "loader alone", copy_ms: "copy", step_ms: "step alone", full_ms: "full run, a batch" };
 const LIMITS = { loader: "loader", transfer: "copy", compute: "step", launch: "step" };
@@ -17,9 +19,9 @@ const round = (value) => (value > 0 ? Number(value.toPrecision(2)) : 0);
 export function lanes(put) {
   const [clash, wait] = [uid("bn-clash"), uid("bn-wait")];
   const hatch = (id, cls) => s("pattern", { id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v7", class: cls }));
-  const [back, boxes, marks, texts, grips] = Array.from({ length: 5 }, () => s("g"));
+  const [back, rule, boxes, marks, texts, grips] = Array.from({ length: 6 }, () => s("g"));
   const period = s("path", { class: "bn-period" });
-  const svg = s("svg", { class: "bn-svg", role: "group" }, s("defs", {}, hatch(clash, "bn-clash-line"), hatch(wait, "bn-wait-line")), back, period, boxes, marks, texts, grips);
+  const svg = s("svg", { class: "bn-svg", role: "group" }, s("defs", {}, hatch(clash, "bn-clash-line"), hatch(wait, "bn-wait-line")), back, rule, period, boxes, marks, texts, grips);
   const node = h("div", { class: "bn-lanes" }, svg);
   let [now, scale, dragged, width] = [null, 1, "", 560];
 
@@ -81,7 +83,8 @@ export function lanes(put) {
     moving(svg, room);
     if (dragged) svg.classList.remove("tbviz-moving");
     width = room;
-    const height = ROW * (LANES.length + 1) + 2;
+    const floor = ROW * (LANES.length + 1) + 2;
+    const height = floor + AXIS;
     set(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const { step_ms: step, loader_ms: loader, full_ms: full } = setting;
     const copy = setting.copy_ms ?? 0;
@@ -102,21 +105,25 @@ export function lanes(put) {
       ...all.clashes.filter(({ start, end }) => end - start > SLACK * full).map(({ lane, start, end }, k) => ({ key: `c${k}`, attrs: span(start, end, { y: y(lane), height: HIGH, class: "bn-clash", fill: `url(#${clash})` }) })),
       ...all.gaps.map(({ start, end }, k) => ({ key: `g${k}`, attrs: span(start, end, { y: y("loader") - 2, height: 3 * ROW - 8, class: "bn-gap" }) })),
     ]);
+    const times = ticks(0, all.end, Math.max(2, Math.floor(width / 120)));
+    const names = axis(times.map(ms));
+    replace(rule, s("path", { class: "bn-axis", d: `M${LEFT} ${floor}H${width}${times.map((t) => `M${x(t)} ${floor}v5`).join("")}` }), times.map((t, k) => s("text", { class: "bn-tick", x: x(t), y: floor + 17, "text-anchor": x(t) > width - 30 ? "end" : "middle" }, names[k])));
     const ends = [1, 2].map((k) => x(k * full));
-    set(period, { d: `M${x(0)} ${ROW / 2}H${ends[0]}M${x(0)} ${ROW / 2 - 7}v14${ends.map((at) => `M${at} ${ROW - 4}V${height}`).join("")}` });
+    set(period, { d: `M${x(0)} ${ROW / 2}H${ends[0]}M${x(0)} ${ROW / 2 - 7}v14${ends.map((at) => `M${at} ${ROW - 4}V${floor}`).join("")}` });
     const sizes = { loader, copy, step };
-    const wide = (text, size) => size * scale > 7 * text.length + 34;
+    const wide = (text, size) => size * scale > 7 * text.length + 24;
     const sized = all.blocks.filter(({ lane, batch }) => batch === 0 && (lane !== "copy" || setting.copy_ms !== null)).map(({ lane, start, end }) => {
-      const text = `${ms(end - start)}${lane === "loader" ? " alone" : ""}`;
+      const text = ms(end - start);
       const inside = wide(text, sizes[lane]);
       return { key: `${lane}t`, text, x: inside ? x((start + end) / 2) - 6 : x(end) + 12, y: y(lane) + HIGH / 2 + 4, anchor: inside ? "middle" : "start", cls: "bn-size" };
     });
+    const untimed = ["not measured; drag the knob to add its time", "not measured"].find((text, k) => k || x(loader) + 14 + 6.5 * text.length < width);
     const roomy = wide("full run: 98.0 ms a batch", full);
     drawTexts([
       ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + 4, anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
       { key: "full", text: `full run: ${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
       ...sized,
-      ...(setting.copy_ms === null ? [{ key: "none", text: "not measured: drag", x: x(loader) + 26, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
+      ...(setting.copy_ms === null ? [{ key: "none", text: untimed, x: x(loader) + 14, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
       ...all.waits.slice(-1).filter(({ start, end }) => wide("waits", end - start)).map(({ start, end }) => ({ key: "waits", text: "waits", x: x((start + end) / 2), y: y("step") + HIGH / 2 + 4, anchor: "middle", cls: "bn-size" })),
       ...all.gaps.map(({ start, end }, k) => ({ key: `?${k}`, text: "?", x: x((start + end) / 2), y: y("copy") + HIGH / 2 + 5, cls: "bn-what" })),
     ]);

@@ -9,7 +9,9 @@ export const CSS = `
 .tbviz .bn-svg{max-width:none;display:block;touch-action:pan-y}
 .bn-svg text{font:12.5px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .bn-svg .bn-size{font-weight:600;font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
-.bn-svg .bn-none{fill:var(--tb-muted)}
+.bn-svg .bn-none{fill:var(--tb-muted);paint-order:stroke;stroke:var(--tb-fill);stroke-width:5px;stroke-linejoin:round}
+.bn-svg .bn-tick{fill:var(--tb-muted);font-size:12px}
+.bn-axis{stroke:var(--tb-edge);fill:none}
 .bn-svg .bn-slowest{font-weight:700}
 .bn-svg .bn-what{font-size:20px;fill:var(--tb-muted)}
 .bn-lane{fill:var(--tb-fill)}
@@ -39,7 +41,8 @@ export const CSS = `
 .bn-sum{grid-column:1;font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-muted)}
 .bn-answer{grid-row:1;grid-column:2;font-weight:650}
 .bn-cause{font-weight:650}
-@container (max-width:560px){.tbviz .bn-found{min-height:2.8em}}
+@container (max-width:930px){.tbviz .bn-found{min-height:2.9em}}
+@container (max-width:560px){.tbviz .bn-found{min-height:4.35em}}
 .tbviz .bn-verdict ol{margin:0;padding-left:1.3rem}
 .tbviz .bn-verdict li{margin:.2rem 0}
 .bn-verdict{border-color:var(--tb-accent)}

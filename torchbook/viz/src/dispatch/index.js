@@ -14,9 +14,9 @@ const FATE = {
   excluded: "The thread excludes it: taken off.",
   absent: "In this call nothing carries it.",
 };
-const FROM = { arguments: "tensors", thread: "thread", both: "tensors, thread" };
-const ORDER = "Highest key first. Numbers: kernels, as they run.";
-const fromThe = (row) => row.from && `from the ${FROM[row.from].replace(",", " and the")}`;
+const FROM = { arguments: ["tensors carry it", "carried by the tensors"], thread: ["the thread adds it", "added by the thread"], both: ["tensors and thread", "carried by the tensors and added by the thread"] };
+const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Empty circle: it runs none here.";
+const fromThe = (row) => row.from && FROM[row.from][1];
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
@@ -103,7 +103,7 @@ function render({ model, el }) {
       el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
       dot.textContent = waits ? (row.at[0] ?? -1) + 1 || "" : here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
-      is.textContent = waits ? `from ${FROM[row.from]}` : IS[row.is];
+      is.textContent = waits ? FROM[row.from][0] : IS[row.is];
       what.textContent = [fromThe(row), kernel].filter(Boolean).join("; ");
     },
   });
@@ -155,7 +155,7 @@ function render({ model, el }) {
     const off = taken(recording, now.op, stops, at);
     const of = (from) => rows.filter((row) => row.from === from || row.from === "both").length;
     if (way) replace(said, why(off[way - 1]));
-    else replace(said, h("p", {}, "The keys come together: ", h("b", {}, of("arguments")), " from the tensors, ", h("b", {}, of("thread")), ` from the thread. ${off.length} of them are taken off next.`));
+    else replace(said, h("p", {}, "The keys come together: ", h("b", {}, of("arguments")), " that the tensors carry, ", h("b", {}, of("thread")), ` that the running thread adds to each call. ${off.length} of them are taken off next.`));
   }
 
   function drawBox(now, at) {

@@ -21,7 +21,7 @@ function cell(kind, x, y, wide, high) {
 }
 
 const LEGEND = { lost: "computed, lost", kept: "keys, values kept", read: "read" };
-const legend = () => h("div", { class: "kv-key" }, Object.entries(LEGEND).map(([kind, text]) => h("span", {}, s("svg", { width: 15, height: 15, "aria-hidden": "true" }, cell(kind, 0, 0, 15, 15)), text)));
+const legend = (...more) => h("div", { class: "kv-key" }, Object.entries(LEGEND).map(([kind, text]) => h("span", {}, s("svg", { width: 15, height: 15, "aria-hidden": "true" }, cell(kind, 0, 0, 15, 15)), text)), more);
 
 /**
  * Steps in rows, positions in columns, both ways; a press on a row shows its step.
@@ -33,6 +33,7 @@ export function triangles({ pick }) {
     const [fill, told] = [h("i"), h("b")];
     return { fill, told, row: h("div", { class: "kv-cost" }, h("span", {}, name.toLowerCase().replace(" a cache", "")), h("span", { class: "kv-track", "aria-hidden": "true" }, fill), told) };
   });
+  const fresh = h("span", {}, "+1, +2 …: new tokens");
   let rows = null; // where the rows are: {tops, high, steps}
   let drawn = [-1, ""];
   pressed(svg, (_, y) => {
@@ -85,12 +86,13 @@ export function triangles({ pick }) {
         way(Boolean(i), place),
       ]),
     );
+    fresh.style.visibility = names > 0 && tokens.some((text) => /^\+\d+$/.test(text)) ? "" : "hidden"; // it keeps its room
     meters.forEach(({ fill, told }, i) => {
       fill.style.width = `${(100 * costs.shares[i]).toFixed(1)}%`;
       told.textContent = costs.told[i];
     });
   }
-  return { node: h("div", { class: "kv" }, svg, legend(), h("div", { class: "kv-costs" }, meters.map((one) => one.row))), draw };
+  return { node: h("div", { class: "kv" }, svg, legend(fresh), h("div", { class: "kv-costs" }, meters.map((one) => one.row))), draw };
 }
 
 /**

@@ -66,7 +66,7 @@ function render({ model, el }) {
   const pace = h("div", { class: "pl-box" });
   const busy = h("div", { class: "pl-box" });
   const spot = chart.node;
-  const brief = h("p", { class: "pl-brief" });
+  const brief = h("p", { class: `pl-brief${run ? " pl-either" : ""}` });
 
   function draw() {
     const now = setting();
@@ -83,7 +83,7 @@ function render({ model, el }) {
     const all = rowsOf(now, recorded);
     replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
-    brief.textContent = briefOf(rows, selected);
+    brief.textContent = `${briefOf(rows, selected)}${recorded ? " Move a slider to leave the recording for the model." : ""}`;
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
     const most = Math.max(...all.terms.map((one) => one.value));
     replace(

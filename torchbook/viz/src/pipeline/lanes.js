@@ -1,6 +1,7 @@
 /** The lanes: one for each worker, the main process where it waits, the copies and the steps. */
 
 import { h, keyed, moving, replace, s, uid } from "../core/index.js";
+import { ticks } from "../core/ticks.js";
 import { axis } from "../core/units.js";
 import { gaps, MAIN } from "./model.js";
 import { time } from "./words.js";
@@ -26,16 +27,6 @@ export function numbered(bars) {
   return bars.filter((bar) => bar === mine || (every && bar.i % every === 0 && (!mine || apart(mine, bar))));
 }
 
-/** Round times at which the axis is marked. */
-function ticks(from, to, most) {
-  const raw = (to - from) / most;
-  const ten = 10 ** Math.floor(Math.log10(raw));
-  const unit = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= raw);
-  const found = [];
-  for (let k = Math.ceil(from / unit - 1e-9); k * unit <= to * (1 + 1e-9); k += 1) found.push(k * unit);
-  return found;
-}
-
 /**
  * The picture is one control: where it is pressed the nearest batch is picked, and arrow keys go to the next.
  * @param {{pick: (i: number) => void}} options
@@ -48,12 +39,15 @@ export function lanes({ pick }) {
   const pattern = s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "pl-wait-line" }));
   const svg = s("svg", { class: "pl-svg", role: "slider", tabindex: 0, "aria-label": "follow batch", "aria-valuemin": 0 }, s("defs", {}, pattern), rails, bars, texts, thread);
   const swatch = (cls, fill) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("rect", { x: 0.75, y: 0.75, width: 16.5, height: 10.5, rx: 2, class: cls, "stroke-width": 1.2, fill }));
-  const line = s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("path", { d: "M1 6h16", class: "pl-ready" }));
+  const line = (cls) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("path", { d: "M1 6h16", class: cls }));
+  const [copies, ready] = [h("span", {}, swatch("pl-copy"), "copies it"), h("span", {}, line("pl-ready"), "it is ready")];
   const key = h("div", { class: "pl-key" }, [
     h("span", {}, swatch("pl-load"), "loads a batch"),
-    h("span", {}, line, "it is ready"),
-    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waits for one"),
+    h("span", {}, swatch("pl-wait", `url(#${hatch})`), "waits for it"),
     h("span", {}, swatch("pl-step"), "trains on it"),
+    h("span", {}, line("pl-thread"), "the chosen batch’s way"),
+    copies,
+    ready,
   ]);
   const node = h("div", {}, svg, key);
   const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
@@ -122,6 +116,8 @@ export function lanes({ pick }) {
       times.map((t, k) => s("text", { x: x(t), y: height - 4, "text-anchor": x(t) > width - 30 ? "end" : x(t) < LEFT + 12 ? "start" : "middle", class: "pl-tick" }, said[k])),
     );
     drawBars(items);
+    copies.style.visibility = names.includes("copy") ? "" : "hidden"; // it keeps its room
+    ready.style.visibility = items.some(({ cls }) => cls === "pl-ready") ? "" : "hidden";
     drawTexts([...told.flatMap(numbered), ...waits.values()]);
     const row = rows[selected];
     const points = row && [

@@ -48,5 +48,5 @@ export const CSS = `
 .pl-two{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.1rem 1.4rem;flex:1 1 22rem}
 .pl-two .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) 4rem}
 .tbviz .pl-brief{color:var(--tb-muted)}
-@container (max-width:560px){.pl-two{grid-template-columns:minmax(0,1fr)}.pl-two .tbviz-slider{grid-template-columns:6.4rem minmax(3rem,1fr) 4rem}.tbviz .pl-head{min-height:2.8em}}
+@container (max-width:560px){.pl-two{grid-template-columns:minmax(0,1fr)}.pl-two .tbviz-slider{grid-template-columns:6.4rem minmax(3rem,1fr) 4rem}.tbviz :is(.pl-head,.pl-either){min-height:2.9em}}
 `;

@@ -5,7 +5,7 @@ import { DASHES, head } from "./looks.js";
 import { SURFACES } from "./model.js";
 
 const LEAST = -9; // decades below which a loss counts as the minimum
-const PAD = { left: 46, right: 12, top: 8, bottom: 20 };
+const PAD = { left: 46, right: 12, top: 22, bottom: 20 };
 const one = (v) => Math.round(v * 10) / 10;
 const decade = (k) => (k === 0 ? "1" : k === 1 ? "10" : `1e${String(k).replace("-", "−")}`);
 
@@ -48,7 +48,7 @@ export function lossChart({ seek }) {
       ]),
       [0, now.steps].map((n) => s("text", { class: "rx-tick", x: x(n), y: height - 5, "text-anchor": n ? "end" : "middle" }, n || "0")),
       s("text", { class: "rx-tick", x: (x(0) + x(now.steps)) / 2, y: height - 5, "text-anchor": "middle" }, "step"),
-      s("text", { class: "rx-tick rx-inside", x: x(now.steps) - 3, y: PAD.top + 12, "text-anchor": "end" }, "loss above the minimum"),
+      s("text", { class: "rx-tick", x: x(now.steps), y: PAD.top - 9, "text-anchor": "end" }, "loss above the minimum"),
       s("path", { class: "rx-now", d: `M${x(now.step)} ${PAD.top}V${height - PAD.bottom}` }),
       logs.map((log, i) => {
         const d = log.map((v, step) => `${step ? "L" : "M"}${x(step)} ${y(v)}`).join("");

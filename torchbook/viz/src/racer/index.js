@@ -69,7 +69,7 @@ function rates(now) {
 function legend() {
   const node = h("div", { class: "rx-legend", "aria-hidden": "true" });
   const draw = ({ surface, step, optimizers, ways }) => {
-    replace(node, h("span", { class: "rx-lead" }, "loss"), optimizers.map((name) => {
+    replace(node, h("span", { class: "rx-lead" }, "Loss (map: stronger blue is higher)"), optimizers.map((name) => {
       const told = read(surface, ways[name], step);
       return h("span", { class: `rx-who rx-${name}` }, sample(name), brief(name), h("b", {}, told ? cell(told.loss) : "diverged"));
     }));

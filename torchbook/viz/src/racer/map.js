@@ -8,6 +8,7 @@ import { show } from "./words.js";
 
 const SHADE = [60, 130, 220];
 const DOTS = 10; // steps from dot to dot
+const EDGE = 38; // pixels to the left of the map, for its numbers; as in the style
 const TICKS = 4; // numbers along a side, about
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const one = (v) => Math.round(v * 10) / 10;
@@ -50,7 +51,8 @@ export function landscape({ move }) {
   );
   grip(handle);
   const svg = s("svg", { class: "rx-svg", role: "group" }, ground, race, handle);
-  const node = h("div", { class: "rx-map" }, shade, svg);
+  const axes = s("svg", { class: "rx-axes", "aria-hidden": "true" }); // beside the map, so that no way runs through a number
+  const node = h("div", { class: "rx-frame" }, h("div", { class: "rx-map" }, shade, svg), axes);
   let now;
   let grid;
   let drawn = "";
@@ -85,18 +87,18 @@ export function landscape({ move }) {
       return Array.from({ length: Math.floor(to) - Math.ceil(from) + 1 }, (_, k) => Math.ceil(from) + k).filter((v) => v > from && v < to && v % every === 0);
     };
     const [across, up] = [ticks(left, right), ticks(bottom, top)];
-    /** The name of an axis stands between its last two numbers, or at its end where that is too narrow. */
-    const gap = ([a, b]) => [Math.min(a, b), Math.max(a, b)];
-    const [x0, x1] = gap(across.slice(-2).map((x) => place([x, 0])[0]));
-    const [y0, y1] = gap(up.slice(-2).map((y) => place([0, y])[1]));
+    const [x0, x1] = across.slice(-2).map((x) => place([x, 0])[0]); // the name of the axis stands between these
+    const text = (x, y, said, attrs) => s("text", { class: "rx-tick", x, y, "text-anchor": "middle", ...attrs }, said);
+    replace(
+      axes,
+      across.map((x) => text(EDGE + place([x, 0])[0], height + 15, show(x))),
+      up.map((y) => text(EDGE - 6, place([0, y])[1] + 4, show(y), { "text-anchor": "end" })),
+      text(EDGE + (x0 + x1) / 2, height + 15, x1 - x0 > 100 ? "parameter x" : "x"),
+      text(0, 0, "parameter y", { transform: `translate(12 ${height / 2}) rotate(-90)` }),
+    );
     replace(
       ground,
       lines(surface(), grid, width, height).map((d) => s("path", { class: "rx-contour", d })),
-      across.map((x) => s("text", { class: "rx-tick", x: place([x, 0])[0], y: height - 5, "text-anchor": "middle" }, show(x))),
-      up.map((y) => s("text", { class: "rx-tick", x: 5, y: place([0, y])[1] + 4 }, show(y))),
-      s("text", { class: "rx-tick", x: (x0 + x1) / 2, y: height - 5, "text-anchor": "middle" }, x1 - x0 > 100 ? "parameter x" : "x"),
-      s("text", { class: "rx-tick", x: 5, y: (y0 + y1) / 2 + 4 }, "parameter y"),
-      s("text", { class: "rx-tick", x: width - 5, y: 15, "text-anchor": "end" }, "stronger blue: higher loss"),
       now.surface === "minibatch" && POINTS.map((point) => s("circle", { class: "rx-point", cx: place(point)[0], cy: place(point)[1], r: 3 })),
       surface().minima.map((at) => s("path", { class: "rx-minimum", d: "M-5 -5l10 10M-5 5l10 -10", transform: `translate(${place(at).join(" ")})` })),
     );

@@ -27,6 +27,8 @@ export const CSS = `
 @container (max-width:559px){.rx-player{flex-basis:15rem}.tbviz .rx-says{height:4.3em;-webkit-line-clamp:3}.rx-legend{display:grid;grid-template-columns:auto auto;justify-content:space-between;gap:0 .3rem;font-size:max(12px,.92em)}.rx-legend{min-height:4.5em}.rx-lead{grid-column:1/-1}.rx-who{gap:.2rem}.rx-who b{min-width:0}}
 @container (max-width:345px){.rx-legend{font-size:12px}.rx-legend .rx-sample{width:24px}}
 .rx-seen-box,.rx-side{display:flex;flex-direction:column;gap:.6rem;min-width:0}
+.rx-frame{position:relative;padding:0 0 20px 38px;min-width:0}
+.tbviz .rx-axes{position:absolute;inset:0;width:100%;height:100%;max-width:none;pointer-events:none}
 .rx-map{position:relative;aspect-ratio:3/2;border:1px solid var(--tb-line);border-radius:8px;overflow:hidden;min-width:0}
 .rx-shade,.tbviz .rx-svg{position:absolute;inset:0;width:100%;height:100%}
 .tbviz .rx-svg{cursor:crosshair;max-width:none}

@@ -1,8 +1,8 @@
 /** The roofs, log-log: the op under each of them, a dot that slides along the roof, and the measured points. */
 
 import { animate, grip, h, pressed, replace, s } from "../core/index.js";
-import { duration, plain, prefixed } from "../core/units.js";
-import { attainable, costOf, DEVICES, devicesOf, OPS, results, shortOf, slideOf, span } from "./model.js";
+import { duration, plain, prefixed, several } from "../core/units.js";
+import { attainable, beyond, costOf, DEVICES, devicesOf, OPS, results, shortOf, slideOf, span } from "./model.js";
 import { tick } from "./words.js";
 
 export const DASH = { a100: "9 4", h100: null, h200: "2 3", machine: "12 3 2 3" };
@@ -10,6 +10,8 @@ const NARROW = 520;
 const HAND = 22; // half of what a finger needs
 const LETTER = 7.2; // px of a letter, on average
 const LABEL = 20; // so much worse is it to cover a label than a line
+const NEAR = 14; // px from a mark to a label that stands beside it
+const FAR = 3; // so much worse is a px away from the mark than a covered px²
 const PEAK = Math.ceil(Math.log10(Math.max(...Object.values(DEVICES).flatMap(({ flops }) => Object.values(flops)))));
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
 const power = (n) => (n < 4 ? plain(10 ** n) : `10${[...String(n)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`);
@@ -17,7 +19,8 @@ const power = (n) => (n < 4 ? plain(10 ** n) : `10${[...String(n)].map((d) => "�
 const overlap = (a, b) => Math.max(0, Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)) * Math.max(0, Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y));
 
 /**
- * Where a label stands beside its place: inside the frame, and over as little as can be.
+ * Where a label stands beside its place: inside the frame, near, and over as little as can be. From a label that is not
+ * beside its mark a line leads there.
  * @param {[number, number]} at
  * @param {string} label
  * @param {{x: number, y: number, width: number, height: number}} frame
@@ -26,12 +29,16 @@ const overlap = (a, b) => Math.max(0, Math.min(a.x + a.width, b.x + b.width) - M
 export function besides([x, y], label, frame, taken) {
   const [width, height] = [label.length * LETTER + 10, 20];
   const spots = [
-    ...[-10, 8, -28, 26, -46, 44, -64, 62].flatMap((dy) => [[10, dy], [-width - 10, dy]]), [-width / 2, 11], [-width / 2, -31],
+    ...[-10, 8, -28, 26, -46, 44, -64, 62].flatMap((dy) => [[10, dy], [-width - 10, dy]]), [-width / 2, 11], [-width / 2, -31], [-20, 11], [-20, -31], [20 - width, 11], [20 - width, -31],
   ].map(([dx, dy]) => ({ x: x + dx, y: y + dy, width, height }));
   const out = (box) => width * height - overlap(box, frame);
-  const cost = (box, i) => 50 * out(box) + taken.reduce((sum, other) => sum + (other.label ? LABEL : 1) * overlap(box, other), 0) + i;
+  const end = (box) => [Math.max(box.x, Math.min(box.x + width, x)), Math.max(box.y, Math.min(box.y + height, y))];
+  const away = (box) => Math.hypot(end(box)[0] - x, end(box)[1] - y);
+  const cost = (box, i) => FAR * away(box) + 50 * out(box) + taken.reduce((sum, other) => sum + (other.label ? LABEL : 1) * overlap(box, other), 0) + i;
   const best = spots.reduce((least, box, i) => (cost(box, i) < least[0] ? [cost(box, i), box] : least), [Infinity, spots[0]])[1];
   const box = { ...best, x: Math.max(frame.x, Math.min(frame.x + frame.width - width, best.x)), label: true };
+  box.lead = away(box) > NEAR ? `M${x} ${y}L${end(box).join(" ")}` : "";
+  box.before = box.x + width <= x; // its text ends at the mark
   taken.push(box);
   return box;
 }
@@ -42,9 +49,10 @@ export function besides([x, y], label, frame, taken) {
  */
 export function plot(on) {
   const svg = s("svg", { class: "sc-svg rl-plot", role: "img" });
+  const over = h("p", { class: "sc-small rl-over" });
   const key = h("div", { class: "rl-key", role: "group", "aria-label": "Device" });
   const dot = grip(h("div", { class: "rl-grip", role: "slider", tabindex: 0 }));
-  const node = h("div", { class: "rl-stage" }, h("div", { class: "rl-field" }, svg, dot), key);
+  const node = h("div", { class: "rl-stage" }, h("div", { class: "rl-field" }, svg, dot), key, over);
   const made = new Map();
   let run = { cancel() {} };
   let at = null; // the intensity that is drawn, also on the way to another
@@ -82,7 +90,7 @@ export function plot(on) {
     taken.push(...marks.map(([u, v]) => ({ x: u - 7, y: v - 7, width: 14, height: 14 })));
     const spots = of.flops ? roofs.map(([name, one]) => ({ name, one, el: s("circle", { r: name === setting.device ? 7 : 4, class: name === setting.device ? "rl-dot rl-now" : "rl-dot" }) })) : [];
     if (of.flops) taken.push(...roofs.map(([, one]) => ({ x: x(of.intensity) - 8, y: y(one.attainable) - 8, width: 16, height: 16 })));
-    const written = (box, label, cls) => text(box.x + 4, box.y + 15, label, { class: cls });
+    const written = (box, label, cls) => text(box.before ? box.x + box.width - 4 : box.x + 4, box.y + 15, label, { class: cls, "text-anchor": box.before ? "end" : "start" });
     const hereLabel = focus && of.flops ? `${shortOf(setting)}: ${duration(focus.time)}` : "";
     const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken);
     const otherAt = shown && [x(other.intensity), y(attainable(other.intensity, focus.peak, focus.bandwidth))];
@@ -104,6 +112,7 @@ export function plot(on) {
       way,
       shown && s("circle", { cx: otherAt[0], cy: otherAt[1], r: 5, class: "rl-other" }),
       marks.map(([u, v]) => s("path", { d: `M${u - 5} ${v}h10M${u} ${v - 5}v10`, class: "rl-point" })),
+      boxes.map(({ lead }) => lead && s("path", { d: lead, class: "rl-lead" })),
       boxes.map((box, i) => written(box, points[i].name, "rl-halo")),
       labels,
       spots.map(({ el }) => el),
@@ -145,6 +154,9 @@ export function plot(on) {
       run = animate({ ms: held ? 0 : 400, step: (t) => put(Math.exp(start + (end - start) * t * t * (3 - 2 * t))), done: () => (labels.style.opacity = 1) });
     }
     tell(every, all, setting);
+    const names = several(beyond(points, setting.machine).map(({ name }) => `“${name}”`));
+    over.hidden = !names;
+    over.textContent = `Above the roof: ${names}. Its data came from a cache, or the roof was measured at a slower moment.`;
   }
 
   // The dot slides along the roof: a size of the op follows it.

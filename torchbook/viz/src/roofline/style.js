@@ -9,6 +9,7 @@ export const CSS = `
 .rl-other{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:2}
 .rl-way{stroke:var(--tb-warm);stroke-width:1.6;fill:none}
 .rl-plot .rl-cross{fill:var(--tb-violet);font-weight:700}
+.rl-lead{stroke:var(--tb-violet);stroke-width:1;fill:none}
 .rl-point{stroke:var(--tb-violet);stroke-width:2.4;fill:none}
 .sc-svg .rl-halo{paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
 .rl-labels text{transition:none}
@@ -19,6 +20,7 @@ export const CSS = `
 .rl-grip.fixed>svg{display:none}
 .rl-key{display:flex;flex-wrap:wrap;gap:.35rem;margin-top:.4rem}
 .rl-pick{flex:1 1 auto}
+.tbviz .rl-over{margin-top:.4rem}
 @container (max-width:520px){.rl-key{display:grid;grid-template-columns:repeat(var(--many,3),minmax(0,1fr))}.rl-pick>svg{display:none}}
 .tbviz .rl-pick{font-size:max(12px,.86em);font-weight:400;padding:.2rem .25rem;display:inline-flex;align-items:center;justify-content:center;gap:.4rem;white-space:nowrap}
 .rl-pick>svg{flex:none}

@@ -11,6 +11,7 @@ export const CSS = `
 .sc-hidden-fill{fill:var(--tb-good-soft)}
 .sc-hidden-line{stroke:var(--tb-good);stroke-width:2.5}
 .sc-exposed{fill:var(--tb-bad);stroke:var(--tb-bad);stroke-width:1.5}
+.sc-svg .sc-long{font-weight:600;font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
 .sc-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em);color:var(--tb-fg);margin-top:.35rem}
 .sc-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .sc-ideal{stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4;fill:none}

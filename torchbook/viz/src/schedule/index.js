@@ -129,7 +129,7 @@ function render({ model, el }) {
       const other = { ...now, kind, virtual: kind === "interleaved" ? Math.max(2, now.virtual) : now.virtual };
       const refused = refusal(kind, now.stages, now.microbatches);
       const one = refused ? null : kind === now.kind ? found : counted(other);
-      const name = kind === "interleaved" ? `interleaved, v = ${other.virtual}` : KINDS[kind].label;
+      const name = kind === "interleaved" ? `interleaved, ${other.virtual} stages a rank` : KINDS[kind].label;
       return h("tr", { class: kind === now.kind ? "on" : null }, h("th", { scope: "row" }, name), one ? [plain(Number(one.whole.toPrecision(6))), percent(one.share), plain(one.peaks[0] / one.v), one.sent].map((text) => h("td", {}, text)) : h("td", { colspan: 4 }, "PyTorch refuses this m"));
     });
     replace(
@@ -171,7 +171,7 @@ function render({ model, el }) {
       const above = planned(now);
       chart.draw({ plans: [above, below], ranks: now.stages, backward: now.backward, room, whole: model.get("whole") });
       countTable(now, found);
-      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` (below ${text(below)})`);
+      const against = (text) => (below.refused ? "" : text(below) === text(above) ? " in both" : ` (lower schedule: ${text(below)})`);
       const kept = ({ peaks, v }) => plain(peaks[0] / v);
       const share = (plan) => percent(plan.share);
       replace(head, "Bubble ", h("b", { class: "sd-share" }, percent(found.share)), ` of the time${against(share)}; rank 0 keeps up to `, h("b", { class: "sd-keeps" }, kept(found)), ` micro-batch${found.peaks[0] === found.v ? "" : "es"}${against(kept)}.`);

@@ -5,6 +5,7 @@
  */
 
 import { grip, h, keyed, moving, pressed, relations, replace, s, uid } from "../core/index.js";
+import { ticks } from "../core/ticks.js";
 import { plain } from "../core/units.js";
 import { keeps, idOf, needsOf, span } from "./model.js";
 import { gain, nameOf, percent } from "./words.js";
@@ -16,15 +17,9 @@ const MOVED = 400; // more operations than that step to their places
 const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
 const wide = (text) => 6.6 * text.length;
+const bold = (text) => 7.4 * text.length;
 const set = (el, attrs) => Object.entries(attrs).forEach(([name, value]) => el.setAttribute(name, value));
 const sized = (el, width, height, x = 0) => set(el, { viewBox: `${x} 0 ${width} ${height}`, width, height });
-
-function ticks(to, most) {
-  const raw = to / most;
-  const ten = 10 ** Math.floor(Math.log10(raw));
-  const unit = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= raw);
-  return Array.from({ length: Math.floor(to / unit) + 1 }, (_, k) => Number((k * unit).toPrecision(6)));
-}
 
 /** The times in which a rank does nothing, from the start of all to the end: [from, to]. */
 function waits(own, end) {
@@ -40,7 +35,7 @@ function waits(own, end) {
 
 /** One schedule; what stands in it is found by its `data-<data>`, and what runs by the class `on`. */
 function group({ hatch, data, on }) {
-  const names = s("svg", { class: "sd-svg", "aria-hidden": "true" });
+  const names = s("svg", { class: "sd-svg sd-lanes", "aria-hidden": "true" });
   const svg = s("svg", { class: "sd-svg", role: "img" });
   const [rails, idle, kept, boxes, texts, marked, above] = Array.from({ length: 7 }, () => s("g"));
   const cursor = s("g", { class: "sd-now" });
@@ -75,7 +70,7 @@ function group({ hatch, data, on }) {
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
-      beside && ticks(size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
+      beside && ticks(0, size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
     );
     replace(cursor, s("path", { d: `M0 ${TITLE - 4}V${floor}` }), grip(s("g"), { knob: "bar", across: true, at: [0, y(ranks) + KEPT / 2] }));
     const { ops, label, refused } = plan;
@@ -109,23 +104,27 @@ function group({ hatch, data, on }) {
     const holds = [`rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
     replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, holds.find((text) => wide(text) + 8 < 0.7 * plan.whole * scale) ?? holds.at(-1)));
 
+    const long = plain(Number(plan.whole.toPrecision(6)));
+    const against = beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor);
+    const title = beside ? [label, label.split(", ").at(-1)].map((name) => `${name}: ${long}`).find((text, k) => k || !against || bold(text) < against.from) : `${label}: as long as ${long} forwards`;
     const share = percent(plan.share);
     const largest = empty.reduce((best, next) => (!best || next.to - next.from > best.to - best.from + 1e-9 ? next : best), null);
     const fits = largest && [`bubble ${share}`, share].find((text) => wide(text) + 4 < (largest.to - largest.from) * scale);
     const right = largest && !fits && width - plan.whole * scale > wide(share) + 10;
     const shared = (fits || right) && s("text", { x: one(right ? plan.whole * scale + 4 : ((largest.from + largest.to) / 2) * scale), y: y(largest.rank) + high / 2 + 4, "text-anchor": right ? "start" : "middle", class: "sd-part" }, fits || share);
-    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, `${label}: ${beside ? "" : "as long as "}${plain(Number(plan.whole.toPrecision(6)))}${beside ? "" : " forwards"}`), shared, beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor));
+    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, title), shared, against?.node);
   }
 
-  /** What is gained or lost against the schedule above, as a length. */
+  /** What is gained or lost against the schedule above, as a length; its text begins at `from`. */
   function bracket(before, after, scale, floor) {
     const [from, to] = [Math.min(before, after) * scale, Math.max(before, after) * scale];
     const text = gain(after - before);
     const inside = wide(text) + 8 < to - from;
-    return s("g", { class: after < before - 1e-9 ? "sd-less" : after > before + 1e-9 ? "sd-more" : "sd-same" },
+    const node = s("g", { class: after < before - 1e-9 ? "sd-less" : after > before + 1e-9 ? "sd-more" : "sd-same" },
       to - from > 1 && s("path", { d: `M${one(from)} ${TITLE - 4}v5m0 -2.5H${one(to)}m0 -2.5v5`, class: "sd-bracket" }),
       to - from > 1 && s("path", { d: `M${one(before * scale)} ${TITLE}V${floor}`, class: "sd-end" }),
       s("text", { x: one(inside ? (from + to) / 2 : to), y: 11, "text-anchor": inside ? "middle" : "end" }, text));
+    return { node, from: (inside ? (from + to - bold(text)) / 2 : to - bold(text)) - 6 };
   }
 
   /** Marks what runs at a time, and where a rank waits, until another one. */

@@ -20,6 +20,7 @@ export const CSS = `
 .sd-player label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .tbviz .sd-head{min-height:1.45em}
 @container (max-width:700px){.tbviz .sd-head{min-height:2.9em}}
+@container (max-width:430px){.tbviz .sd-head{min-height:4.35em}}
 .tbviz .sd-share{color:var(--tb-bad)}
 .sd-player output{white-space:nowrap}
 .sd-box{border:1px solid var(--tb-line);border-radius:8px;padding:.6rem .7rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}
@@ -29,6 +30,7 @@ export const CSS = `
 .sd-scroll{overflow-x:auto;min-width:0}
 .sd-other{overflow:hidden;min-width:0}
 .tbviz .sd-svg{max-width:none;display:block;cursor:pointer;touch-action:pan-x pan-y}
+.tbviz .sd-lanes{cursor:default}
 .sd-svg text{font:12px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
 .sd-svg .sd-tick{fill:var(--tb-muted)}
@@ -56,7 +58,8 @@ export const CSS = `
 .sd-svg :is(.sd-less,.sd-more,.sd-same) text{fill:currentColor;font-weight:650}
 .sd-none{fill:none;stroke:var(--tb-bad);stroke-dasharray:5 4}
 .sd-svg .sd-no{fill:var(--tb-bad);paint-order:stroke;stroke:var(--tb-bg);stroke-width:6px}
-@media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}}
+@media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}
+.sd-svg:not(.sd-live) :is(.sd-on,.sd-along){transition:stroke 0s .3s,stroke-width 0s .3s}}
 .sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
 .sd-key>span{display:inline-flex;align-items:center}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}

@@ -36,7 +36,7 @@ export function gain(by) {
 /** What stands above or below: name, and what is counted or why PyTorch refuses it. */
 export function planned(setting) {
   const v = virtualOf(setting);
-  const label = setting.kind === "interleaved" ? `Interleaved, v = ${v}` : KINDS[setting.kind].label;
+  const label = setting.kind === "interleaved" ? `Interleaved, ${v} stages a rank` : KINDS[setting.kind].label;
   const refused = refusal(setting.kind, setting.stages, setting.microbatches);
   const must = setting.kind === "1f1b" ? `at least ${setting.stages}` : `a multiple of ${Math.floor(setting.microbatches / setting.stages)}`;
   return refused ? { label, refused, must } : { label, ...counted(setting) };

@@ -6,6 +6,24 @@ import { ROOM } from "./model.js";
 
 const PARTS = ["parameters", "gradients", "optimizer", "gathered", "activations", "logits"];
 
+/**
+ * Lets names, the lowest first, stand beside their pieces, moved up or down so far that none touches the next.
+ * @param {Array<{y: number, room: number}>} names each with where it would stand, and how much it needs
+ * @param {number} low the lowest place @param {number} high the highest
+ */
+function spread(names, low, high) {
+  let edge = low;
+  for (const one of names) {
+    one.y = Math.min(one.y, edge - one.room / 2);
+    edge = one.y - one.room / 2;
+  }
+  edge = high;
+  for (const one of [...names].reverse()) {
+    one.y = Math.max(one.y, edge + one.room / 2);
+    edge = one.y + one.room / 2;
+  }
+}
+
 /** `draw(setting, candidate, unsplit, width, height)` in `node`. */
 export function stack() {
   const hatch = uid("st-hatch");
@@ -15,9 +33,9 @@ export function stack() {
   const whole = s("path", { class: "st-whole" });
   const over = s("rect", { class: "st-over", fill: `url(#${hatch})` });
   const [line, torn] = ["st-limit", "st-torn"].map((cls) => s("path", { class: cls }));
-  const named = s("g");
-  const text = Object.fromEntries(["named", "total", "excess", "unsplit"].map((name) => [name, s("text", { class: `st-${name}` })]));
-  const svg = s("svg", { class: "sc-svg st-stack", role: "img" }, s("defs", {}, pattern), room, spare, held, whole, over, line, torn, named, Object.values(text));
+  const [leads, named] = [s("g"), s("g")];
+  const text = Object.fromEntries(["named", "total", "excess", "unsplit", "reserve", "free"].map((name) => [name, s("text", { class: `st-${name}` })]));
+  const svg = s("svg", { class: "sc-svg st-stack", role: "img" }, s("defs", {}, pattern), room, spare, held, whole, over, line, torn, leads, named, Object.values(text));
   const parts = keyed(held, { key: ({ name }) => name, make: ({ name }) => s("rect", { class: `st-piece st-${name}` }), update: (el, { box }) => assign(el, box) });
   const labels = keyed(named, {
     key: ({ name }) => name,
@@ -31,6 +49,7 @@ export function stack() {
       else number.removeAttribute("x");
     },
   });
+  const lead = keyed(leads, { key: ({ name }) => name, make: () => s("path", { class: "st-lead" }), update: (el, { path }) => assign(el, { d: path }) });
   const write = (el, words, x, y) => {
     el.textContent = words;
     assign(el, { x, y });
@@ -68,17 +87,19 @@ export function stack() {
     const tooth = thick / 4;
     assign(torn, { d: cut ? `M${x - 3} ${top + 7}l${tooth} -7 ${tooth} 7 ${tooth} -7 ${tooth + 4} 7` : "" });
     const right = x + thick + (narrow ? 8 : 12);
-    let last = Infinity;
-    const lines = shown.map(({ name, size, box }) => {
-      const tall = box.height >= 30;
-      return { name, size: narrow && !tall ? "" : `${significant(size / 1e9)} GB`, x: right, y: box.y + box.height / 2 + 4, below: narrow && tall, seen: box.height >= 13 }; // GB, as at the line
+    const gb = (bytes) => `${significant(bytes / 1e9)} GB`; // as at the line
+    const lines = shown.filter(({ size }) => size).map(({ name, size, box }) => {
+      const below = narrow && box.height >= 30;
+      const y = box.y + box.height / 2;
+      return { name, size: narrow && !below ? "" : gb(size), x: right, y, at: y, below, room: below ? 30 : 15 };
     });
-    const free = ({ y, seen }) => {
-      const so = seen && last - y >= 14 && Math.abs(y - 4 - edge) > 15; // from the label below, and from that of the limit
-      if (so) last = y;
-      return so;
-    };
-    labels(lines.filter(free));
+    spread(lines.filter(({ at }) => at >= edge), foot, edge + 8);
+    spread(lines.filter(({ at }) => at < edge), edge - 8, Math.min(peak, roof));
+    lead(lines.map(({ name, y, at }) => ({ name, path: `M${x + thick + 1} ${at}L${right - 3} ${y}` })));
+    labels(lines.map((one) => ({ ...one, y: one.y + 4 })));
+    write(text.reserve, fits ? `reserve${narrow ? "" : ` ${gb(card - limit)}`}` : "", right, (edge + roof) / 2 + 1);
+    const upper = Math.min(peak, ...lines.map(({ y }) => y - 8)); // of what stands beside the pieces
+    write(text.free, fits && upper - edge > 26 ? `free ${gb(limit - memory.total)}` : "", right, (upper + edge) / 2 + 8);
     write(text.named, `limit ${plain(Number((limit / 1e9).toPrecision(3)))} GB`, right, edge + 4);
     write(text.total, `${amount(memory.total)} a GPU`, x, height - 7);
     write(text.excess, fits ? "" : `${amount(memory.total - limit)} too much`, 0, Math.min(peak, roof) - 9);

@@ -64,7 +64,8 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .st-hatch{stroke:var(--tb-bad);stroke-width:5}
 .st-soft{fill:var(--tb-bad-soft);fill-opacity:.8}
 .st-whole{fill:none;stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4}
-.sc-svg .st-unsplit{fill:var(--tb-muted)}
+.st-lead{fill:none;stroke:var(--tb-edge)}
+.sc-svg :is(.st-unsplit,.st-reserve,.st-free){fill:var(--tb-muted)}
 .st-limit{stroke:var(--tb-fg);stroke-width:2.5;fill:none}
 .st-torn{fill:none;stroke:var(--tb-bg);stroke-width:5}
 .sc-svg .st-size{font-weight:650}

@@ -59,8 +59,8 @@ display:flex;flex-direction:column;padding:4px ${SIDE}px 8px;border:0;border-rad
 .sy-causes [aria-pressed=true] .sy-test{color:inherit}
 .tbviz .sy-causes a{flex:none;display:inline-flex;align-items:center;justify-content:center;min-width:44px;min-height:44px;font-size:max(12px,.88em)}
 .tbviz.sy a{color:var(--tb-accent);text-decoration:underline}
-.sy .tbviz-bar{min-height:3.2rem;align-items:end}
-.sy-search{flex:1 1 14rem}
+.sy .tbviz-bar{min-height:3.2rem;align-items:end;flex-wrap:nowrap}
+.sy-search{flex:1 1 14rem;min-width:0}
 .sy-search input{width:100%}
 .sy .tbviz-readout{min-height:3.7rem}
 .sy .tbviz-readout .tbviz-toolbar{flex-wrap:nowrap;overflow-x:auto;padding:4px;margin:-4px}
