@@ -65,6 +65,9 @@ DEPRECATIONS = ("DeprecationWarning", "FutureWarning")
 # Of the chapter's own cells, and of the programs that they start. IPython's filter for cells comes after these.
 WARNINGS = ",".join(f"error::{kind}:__main__" for kind in DEPRECATIONS)
 _NOT_THE_CHAPTER_S = {"injected-parameters", BANNER_TAG, _MEMORY_TAG}
+# torch.compile believes what the processor says of its instructions. Otherwise each kernel, whose folders are empty,
+# would first build and load a library to see whether the compiler knows them, for ten seconds.
+INSTRUCTIONS = "TORCHINDUCTOR_VEC_ISA_OK"
 _VERSIONS = ("torch", "torchvision", "triton", "transformers", "numpy", "plotly")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -483,6 +486,7 @@ def _variables(job: Job) -> dict[str, str]:
         "TORCHBOOK_PRESS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "PYTHONWARNINGS": WARNINGS,
+        INSTRUCTIONS: "1",
         **({STRICT: "1"} if job.strict else {}),
         **dict(job.variables),
     }
