@@ -159,7 +159,6 @@ def _sphinx(work: Work, strict: bool = True) -> int:
         work: where.
         strict: whether references that lead nowhere are warned of, and warnings fail (`-n -W`).
     """
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # as in `torchbook.cli`
     from jupyter_book.sphinx import build_sphinx
 
     overrides = {"external_toc_path": (work.root / "_toc.yml").as_posix(), "latex_individualpages": False}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +15,6 @@ from rich.markup import escape
 from torchbook_press.claims.cli import add as add_claims
 from torchbook_press.paper.cli import add as add_paper
 from torchbook_press.ship.cli import add as add_ship
-
-# jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 console = Console()
 errors = Console(stderr=True)

@@ -65,6 +65,9 @@ DEPRECATIONS = ("DeprecationWarning", "FutureWarning")
 # Of the chapter's own cells, and of the programs that they start. IPython's filter for cells comes after these.
 WARNINGS = ",".join(f"error::{kind}:__main__" for kind in DEPRECATIONS)
 _NOT_THE_CHAPTER_S = {"injected-parameters", BANNER_TAG, _MEMORY_TAG}
+# torch.compile believes what the processor says of its instructions. Otherwise each kernel, whose folders are empty,
+# would first build and load a library to see whether the compiler knows them, for ten seconds.
+INSTRUCTIONS = "TORCHINDUCTOR_VEC_ISA_OK"
 _VERSIONS = ("torch", "torchvision", "triton", "transformers", "numpy", "plotly")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -187,10 +190,14 @@ class Watch(threading.Thread):
         return process
 
     def _others(self, kernel: psutil.Process) -> list[psutil.Process]:
-        """The other processes: of the box all, else the kernel's children, theirs, and all that carry its mark."""
+        """The other processes: of the box all, else the kernel's children, theirs, and all that carry its mark.
+
+        In a box whoever loses its parent becomes a child of the box's first process, so that none is missed.
+        """
         assert self._root is not None
         found = {process.pid: process for process in (self._root, *self._root.children(recursive=True))}
-        found |= {process.pid: process for process in (self.world.processes() if self.world else ())}
+        if self.world and not self.boxed:
+            found |= {process.pid: process for process in self.world.processes()}
         found.pop(kernel.pid, None)
         return list(found.values())
 
@@ -258,8 +265,13 @@ class PressEngine(Engine):
             coalesce_streams=True,
             **({"skip_cells_with_tag": GPU_ONLY} if watch.job.lane == "cpu" else {}),
         )
-        with kernel.stderr.open("wb") as stderr:
-            return client.execute(stderr=stderr, cwd=str(kernel.work), env=kernel.variables)
+        # papermill writes the notebook before and after each cell, which waits for it; here once, at the end.
+        path, nb_man.output_path = nb_man.output_path, None
+        try:
+            with kernel.stderr.open("wb") as stderr:
+                return client.execute(stderr=stderr, cwd=str(kernel.work), env=kernel.variables)
+        finally:
+            nb_man.output_path = path
 
 
 class _Client(PapermillNotebookClient):
@@ -474,6 +486,7 @@ def _variables(job: Job) -> dict[str, str]:
         "TORCHBOOK_PRESS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "PYTHONWARNINGS": WARNINGS,
+        INSTRUCTIONS: "1",
         **({STRICT: "1"} if job.strict else {}),
         **dict(job.variables),
     }

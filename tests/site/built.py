@@ -23,6 +23,14 @@ def first_page(chapter: str) -> str:
     return f"{chapters(SITE.parents[1], (chapter,))[0].docname}.html"
 
 
+# One page with visualizers and without plotly, one with formulas, one of prose.
+KINDS_OF_PAGES = (
+    first_page("p01"),
+    "book/foundations/s05-reinforcement-learning.html",
+    "book/appendix/errata.html",
+)
+
+
 def pages_in(root: Path) -> list[str]:
     """Every page of a built site, relative to its root; none where nothing is built. Old addresses are no pages."""
     names = {path.relative_to(root).as_posix(): path for path in root.rglob("*.html")}

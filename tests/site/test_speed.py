@@ -1,13 +1,12 @@
-"""What pages cost their readers, measured in Chromium and held to the budgets, and against stock Jupyter Book.
+"""What pages cost their readers, measured in Chromium and held to the budgets.
 
-Compared are three pages: one with visualizers and without plotly, one with formulas, one of prose. Long tasks are
-looked for there and on the three largest pages. The weight of every page is in `test_pages`.
+Looked at are a page of each kind, and the three largest. The weight of every page is in `test_pages`; beside that of
+stock Jupyter Book's, which needs no quiet machine, in `test_stock`.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,21 +15,15 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import SLACK
-from tests.site.built import SITE, Site, first_page, pages_in
+from tests.site.built import KINDS_OF_PAGES, SITE, Site, first_page, pages_in
 from tests.site.conftest import proofs
 from tests.site.keeping import tools
 from torchbook_press.ship import speed
 from torchbook_press.ship.speed import BUDGET, DESKTOP, PHONE, Book, How, Measured, books, broken, measure
-from torchbook_press.ship.stock import NoComparisonError
 from torchbook_proofs import Key, digest, processor
 
 pytestmark = pytest.mark.alone
 
-COMPARED = (
-    first_page("p01"),
-    "book/foundations/s05-reinforcement-learning.html",
-    "book/appendix/errata.html",
-)
 ONCE = How(loads=1)
 MOST_LOADS = 12  # whatever else a machine does can only add to a time, so the least of some loads counts
 
@@ -40,7 +33,7 @@ def _largest() -> list[str]:
     return sorted(pages_in(SITE), key=lambda page: (SITE / page).stat().st_size)[-3:]
 
 
-PAGES = list(dict.fromkeys([*COMPARED, *_largest()]))
+PAGES = list(dict.fromkeys([*KINDS_OF_PAGES, *_largest()]))
 Measure = Callable[[str], Measured]
 
 
@@ -125,19 +118,4 @@ def jumping(measured: list[Measured]) -> dict[str, float]:
 def test_nothing_jumps_elsewhere(browser: Browser, served: Book, size: tuple[int, int], cached: bool) -> None:
     """On a phone, and when all comes at once from the cache."""
     how = How(size, 1, 1, cached)
-    assert jumping([measure(browser, served, page, how, use=False) for page in COMPARED[:2]]) == {}
-
-
-def test_pages_are_a_third_of_stock_jupyter_books(site: Site, browser: Browser, of: Measure) -> None:
-    try:
-        with books(site.folder.parents[1], COMPARED) as (_, stock):
-            others = {page: measure(browser, stock, page, ONCE) for page in COMPARED}
-    except NoComparisonError as error:
-        if os.environ.get("TORCHBOOK_REQUIRE_NPM") == "1":
-            pytest.fail(str(error))
-        pytest.skip(reason=str(error))
-    times = {page: others[page].kb / of(page).kb for page in COMPARED}
-    print({page: f"{other.kb} kB, {times[page]:.1f} times" for page, other in others.items()})
-    assert {page: ratio for page, ratio in times.items() if ratio < BUDGET.times_less} == {}
-    # The stock page was whole: its visualizer answered too.
-    assert [others[page].interaction_ms is not None for page in COMPARED] == [True, False, False]
+    assert jumping([measure(browser, served, page, how, use=False) for page in KINDS_OF_PAGES[:2]]) == {}
