@@ -24,8 +24,9 @@ export function crc32(bytes) {
 
 /** The number that a 16-bit float stands for; infinities and NaN are never exported. */
 export function half(bits) {
-  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
-  return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  return (bits >> 15 ? -1 : 1) * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
 }
 
 /**
@@ -41,7 +42,9 @@ export function modelOf(shape, view) {
   const weights = {};
   let at = 0;
   for (const [name, size] of shape.parts) {
-    weights[name] = Float32Array.from({ length: size }, (_, i) => half(view.getUint16(2 * (at + i), true)));
+    const all = new Float32Array(size);
+    for (let i = 0; i < size; i += 1) all[i] = half(view.getUint16(2 * (at + i), true));
+    weights[name] = all;
     at += size;
   }
   const pairs = shape.width / shape.heads / 2;
@@ -68,14 +71,21 @@ function linear({ weights }, name, x, out) {
   const w = weights[`${name}.weight`];
   const bias = weights[`${name}.bias`];
   const wide = x.length;
+  const whole = wide - (wide % 4);
   for (let row = 0, at = 0; row < out.length; row += 1) {
-    let [a, b] = [bias ? bias[row] : 0, 0];
-    for (let i = 0; i + 1 < wide; i += 2, at += 2) {
+    let a = bias ? bias[row] : 0;
+    let b = 0;
+    let c = 0;
+    let d = 0;
+    let i = 0;
+    for (; i < whole; i += 4, at += 4) {
       a += w[at] * x[i];
       b += w[at + 1] * x[i + 1];
+      c += w[at + 2] * x[i + 2];
+      d += w[at + 3] * x[i + 3];
     }
-    if (wide % 2) a += w[at++] * x[wide - 1];
-    out[row] = a + b;
+    for (; i < wide; i += 1, at += 1) a += w[at] * x[i];
+    out[row] = a + b + c + d;
   }
   return out;
 }
