@@ -2,7 +2,7 @@
 
 A page gets the weights as 16-bit floats, which it loads when the reader asks for them, and of a few texts what the
 model makes of them, so that there is a picture before that: attention weights in 255ths, and logits and sizes of the
-residual stream in 32767ths of the largest. All that is shown, here and on the page, is computed with the rounded weights.
+residual stream in 32767ths of the largest. All of it, here and on the page, is computed with the rounded weights.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def exported(model: GPT) -> tuple[list[tuple[str, int]], bytes]:
     size, most = 2 * sum(w.numel() for w in weights.values()), setup()["most_bytes"]
     if size > most:
         raise ValueError(
-            f"{size // 2:,} weights take {size / 1e6:.1f} MB as 16-bit floats, more than the {most / 1e6:g} MB that a page "
-            "may load: take fewer layers, less width or a smaller vocabulary"
+            f"{size // 2:,} weights take {size / 1e6:.1f} MB as 16-bit floats, more than the {most / 1e6:g} MB that a "
+            "page may load: take fewer layers, less width or a smaller vocabulary"
         )
     data = b"".join(w.detach().cpu().half().numpy().astype("<f2").tobytes() for w in weights.values())
     return [(name, w.numel()) for name, w in weights.items()], data
@@ -215,7 +215,8 @@ def describe(
     return (
         f"Text of {counted(len(of.text), 'character')}, {len(chars)} in a window of {context}: “{shown(of.text)}”. "
         f"Most attention of character {of.start + place} “{shown(chars[place])}” in {'; '.join(layers)}. "
-        f"Size of its residual stream: {several([two(x) for x in of.sizes[place]])}, after the embedding and each layer. "
+        f"Size of its residual stream: {several([two(x) for x in of.sizes[place]])}, "
+        "after the embedding and each layer. "
         f"Likeliest to come next at temperature {two(temperature)}: {comes}{cut}. "
         f"KV cache {'on' if cache else 'off'}."
     )
@@ -246,7 +247,8 @@ class LivingModel(Visualizer):
 
     Raises:
         ValueError: the weights take more than 2 MB or do not fit 16 bits, the codec has other characters than the
-            model or some beyond U+FFFF, there are more heads than the picture has room for, or a text is too long to go with the page.
+            model or some beyond U+FFFF, there are more heads than the picture has room for, or a text is too long to
+            go with the page.
         traitlets.TraitError: a text is empty, too long, or has characters that the model does not know.
 
     Example:
@@ -284,7 +286,8 @@ class LivingModel(Visualizer):
             raise ValueError("characters beyond U+FFFF are two for a browser: train the model without them")
         if config.layers * config.heads > setup()["most_rows"]:
             raise ValueError(
-                f"{config.layers} layers of {config.heads} heads are more rows than the {setup()['most_rows']} of the picture"
+                f"{config.layers} layers of {config.heads} heads are more than the "
+                f"{setup()['most_rows']} rows of the picture"
             )
         parts, data = exported(model)
         self.rounded, self.codec = rounded(model), codec

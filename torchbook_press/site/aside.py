@@ -1,4 +1,4 @@
-"""Large buffers of figures, a model's weights for instance: not in the page, but in a script that it loads when asked to.
+"""Large buffers of figures, a model's weights for instance: not in the page, but in a script that it loads later.
 
 A page opened as a file may load scripts and nothing else, so a buffer is a script that holds it as base64, named after
 its digest. It is kept beside the pages that Sphinx has read, and laid into the site as long as a page names it.
@@ -68,7 +68,7 @@ def _lay(app: Sphinx, exception: Exception | None) -> None:
     for name in sorted(names):
         source, target = kept(app) / f"{name}.js", out / f"{name}.js"
         if not source.is_file():
-            _log.warning("what a figure loads is not kept any more: remove the built site and build again", type="aside")
+            _log.warning("what a figure loads is lost: remove the built site and build again", type="aside")
         elif not target.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)

@@ -142,7 +142,7 @@ def merge(
 ) -> NotebookNode:
     """Put the outputs of `executed` under the cells of `page`, up to the first cell whose code differs from what ran.
 
-    Cells that depend on the device have beside them what was recorded elsewhere. Large buffers of figures are kept in the
+    Cells that depend on the device have beside them what was recorded elsewhere. Large buffers of figures go into the
     folder `large`, if there is one.
     """
     lines = page.metadata.get("source_map") or [1] * len(page.cells)

@@ -1,8 +1,8 @@
 /** LivingModel: a GPT that runs in the page. It reads the reader's text, and writes on. */
 
-import { button, copyButton, h, replace, select, shell, slider, still, uid } from "../core/index.js";
+import { button, copyButton, h, replace, shell, slider, still, toggle, uid } from "../core/index.js";
 import { contractOf } from "../core/contract.js";
-import { counted } from "../core/units.js";
+import { counted, ordinal } from "../core/units.js";
 import { cacheOf, chances, last, luckOf, modelOf, MOST, placeOf, problemOf, readingOf, recorded, step, windowOf, writerOf } from "./model.js";
 import { chart, picture } from "./picture.js";
 import SETUP from "./setup.json";
@@ -11,10 +11,13 @@ import { describe, largest, script, shown, two } from "./words.js";
 
 const NEXT = 6; // characters that may come next, in the picture
 const PACE = 45; // ms of a written character
+const PASSES = 4; // over all characters, when both ways are timed
 const SLICE = 25; // ms of work between two looks at the reader
+const ENOUGH = 20; // times of which there is a mean
 const OWN = ["text", "at"];
 
-const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+// Browsers round their clocks, so single times of less than a millisecond say nothing, and means do.
+const mean = (all) => all.reduce((a, b) => a + b, 0) / all.length;
 const turn = () => new Promise((done) => setTimeout(done, 0));
 
 function render({ model, el }) {
@@ -115,6 +118,7 @@ function render({ model, el }) {
     go();
   }
   const act = button(`Load the model (${size})`, press, { kind: "primary" });
+  act.classList.add("lm-act");
 
   // ---------- what is seen ----------
 
@@ -161,7 +165,7 @@ function render({ model, el }) {
   const heat = slider({ label: hot.label, min: hot.low, max: hot.high, step: 0.1, value: hot.value, format: (x) => (x ? x.toFixed(1) : "0, greedy"), oninput: (x) => ui.set({ temperature: x }) });
   heat.classList.add("lm-heat");
   const top = slider({ label: most.label, min: most.low, max: most.high, step: 0.05, value: most.value, format: two, oninput: (x) => ui.set({ top_p: x }) });
-  const keep = select({ label: SETUP.choices.cache.label, options: [{ value: "true", label: "on" }, { value: "false", label: "off" }], value: "true", onchange: (value) => ui.set({ cache: value === "true" }) });
+  const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
   const told = h("p", { class: "lm-told" });
   const status = h("p", { class: "lm-status", role: "status" });
   const note = h("p", { class: "lm-note", role: "status" });
@@ -181,8 +185,8 @@ function render({ model, el }) {
     time.disable(true);
     const { context, alphabet } = shape;
     const ids = [...model.get("text").slice(windowOf(model.get("text").length, context))].map((char) => alphabet.indexOf(char));
-    const [cached, anew] = [[], []];
-    for (const pass of [0, 1, 2]) {
+    const [cached, anew] = [0, 1].map(() => Array(context).fill(0));
+    for (let pass = 0; pass < PASSES; pass += 1) {
       const cache = cacheOf(living);
       for (let n = 0; n < context; n += 1) {
         const begun = now();
@@ -191,10 +195,10 @@ function render({ model, el }) {
         last(living, ids.slice(0, n + 1));
         const end = now();
         if (n + 1 === ids.length && ids.length < context) ids.push(largest(logits));
-        cached[n] = pass ? Math.min(cached[n], between - begun) : between - begun;
-        anew[n] = pass ? Math.min(anew[n], end - between) : end - between;
+        cached[n] += between - begun;
+        anew[n] += end - between;
         if (n % 8 === 7) {
-          time.textContent = `Timing … ${Math.round((100 * (pass * context + n)) / (3 * context))} %`;
+          time.textContent = `Timing … ${Math.round((100 * (pass * context + n)) / (PASSES * context))} %`;
           await turn();
           if (gone) return;
         }
@@ -202,9 +206,9 @@ function render({ model, el }) {
     }
     time.textContent = "Time both ways";
     time.disable(false);
-    const unit = median(cached);
-    const end = (all) => median(all.slice(-8)) / unit;
-    const told = `With the cache every character takes about as long. Without it the ${context}th takes ${end(anew).toFixed(0)} times as long as with it, the ${context / 2}th ${(median(anew.slice(context / 2 - 4, context / 2 + 4)) / unit).toFixed(0)} times.`;
+    const around = (all, n) => mean(all.slice(Math.max(0, n - 4), n + 4));
+    const ratio = (n) => `${ordinal(n)} character takes ${(around(anew, n) / around(cached, n)).toFixed(0)} times as long without the cache as with it`;
+    const told = `Measured here: the ${ratio(context / 2)}, and the ${ratio(context)}.`;
     replace(times, chart({ cached, anew }), h("p", { role: "status" }, h("span", { class: "lm-kept" }, "━ with"), " and ", h("span", { class: "lm-write" }, "━ without"), ` the cache. ${told}`));
   }
 
@@ -236,8 +240,8 @@ function render({ model, el }) {
   }
 
   function drawStatus() {
-    if (spent.true.length < 5 || spent.false.length < 5) return;
-    const ratio = median(spent.false) / Math.max(median(spent.true), 0.05);
+    if (spent.true.length < ENOUGH || spent.false.length < ENOUGH || !mean(spent.true)) return;
+    const ratio = mean(spent.false) / mean(spent.true);
     replace(status, "Without the cache a character took ", h("b", {}, `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`), " as long as with it.");
   }
 
@@ -246,10 +250,13 @@ function render({ model, el }) {
     reading = read();
     const start = windowOf(setting.text.length, shape.context);
     view.draw(reading, setting, start);
-    if (document.activeElement !== area && area.getRootNode().activeElement !== area) area.value = setting.text;
+    if (document.activeElement !== area && area.getRootNode().activeElement !== area) {
+      area.value = setting.text;
+      area.scrollTop = area.scrollHeight;
+    }
     heat.update({ value: setting.temperature });
     top.update({ value: setting.top_p });
-    keep.update({ value: setting.cache });
+    keep.press(setting.cache);
     if (reading) {
       const comes = chances(reading.logits[placeOf(reading, setting.at)], setting.temperature, setting.top_p);
       drawNext(comes);
@@ -269,7 +276,7 @@ function render({ model, el }) {
   ui.lay({
     stage,
     presets: chips,
-    bar: [act, heat, keep, typed],
+    bar: [act, keep, heat, typed],
     readout: [told, status],
     drawer: [note, top, h("div", { class: "lm-line" }, again, time, copyButton("Copy as PyTorch", () => (reading ? script(reading, shape, state()) : "")), link), times],
   });
