@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 from functools import cache
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -19,7 +20,7 @@ from torchbook.llm.train import Characters
 from torchbook.viz import LivingModel
 from torchbook.viz import living as of
 
-from ..asking import Ask, mutant
+from ..asking import SOURCES, Ask, mutant
 from ..samples import Look, Sample, clicking, fill
 
 HARNESS = "living"
@@ -91,7 +92,7 @@ def test_half_precision_is_read_as_torch_reads_it(ask: Ask) -> None:
 
 def test_logits_of_the_chapters_model_are_those_of_torch(ask: Ask) -> None:
     w = living()
-    assert apart(ask, w, texts(550, 20, seed=1)) < CLOSE
+    assert apart(ask, w, texts(550, 14, seed=1)) < CLOSE
     assert apart(ask, w, texts(4, 64, seed=2)) < CLOSE
 
 
@@ -119,8 +120,11 @@ def test_a_checksum_finds_what_is_damaged(ask: Ask) -> None:
         ("0.044715", "0.04"),
     ],
 )
-def test_another_rule_is_found(tmp_path: Any, right: str, wrong: str) -> None:
+def test_another_rule_is_found(tmp_path: Path, right: str, wrong: str) -> None:
+    (tmp_path / "core").symlink_to(SOURCES / "core")
     with mutant("living", tmp_path, "living/model.js", right, wrong) as harness:
+        for name in ("setup.json", "words.js"):
+            (tmp_path / "living" / name).symlink_to(SOURCES / "living" / name)
         parts = PARTS["narrow"] if "eps" in right or "044" in right else LLAMA
         assert apart(harness.ask, living(Config(**{**SMALL, **parts})), texts(5, 24, seed=4)) > CLOSE
 
@@ -275,7 +279,7 @@ def test_page_says_what_python_says(ask: Ask, examples: int) -> None:
     for config in (PAGE, Config(**SMALL)):
         w = living(config, others=texts(8, 24, seed=10))
         asked, wanted = [], []
-        for _ in range(examples // 20):
+        for _ in range(examples // 50):
             reading = draw.choice(w.readings)
             w.text = reading["text"]
             w.at = draw.randrange(-1, 30)
@@ -339,7 +343,7 @@ def test_words_and_picture_follow() -> None:
     w.text = "O " * 50
     assert w.words.startswith("Text of 100 characters, 36 in a window of 64: ")
     w.temperature = 0
-    likeliest = ALPHABET[int(torch.tensor(w.reading.logits[-1]).argmax())]
+    likeliest = ALPHABET[int(torch.tensor(w.reading.logits[0]).argmax())]
     assert f"at temperature 0.00: “{of.shown(likeliest)}” 1.00" in w.words
 
 
