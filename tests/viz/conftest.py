@@ -28,13 +28,17 @@ _CHROME = {"layout", "tabbable", "tooltip"}
 
 def mounted(widget: Visualizer, *, model: str = "") -> str:
     """The mount point of a widget, as it stands on a page; views with one `model` share their state."""
-    whole = {k: v for k, v in widget.get_state().items() if not k.startswith("_") and k not in _CHROME}
-    state, paths, contents = _remove_buffers(whole)
+    state, paths, contents = _remove_buffers(static_state(widget))
     buffers = [{"path": path, "data": b64encode(data).decode()} for path, data in zip(paths, contents, strict=True)]
     payload = {"esm": str(widget._esm), "css": "", "buffers": buffers, "state": state}
     if model:
         payload["model"] = model
     return mount("anywidget", payload, widget.words, widget.picture)["text/html"]
+
+
+def static_state(widget: Visualizer) -> dict[str, Any]:
+    """A widget's traits, as the press takes them."""
+    return {k: v for k, v in widget.get_state().items() if not k.startswith("_") and k not in _CHROME}
 
 
 def document(body: str, web: Path, theme: str = "light", *, arrival: bool = False) -> str:
