@@ -87,7 +87,7 @@ function render({ model, el }) {
     act.disable(false);
     act.textContent = "Write on";
     time.disable(false);
-    replace(status, "The model is here. Type a text, or let it write on.");
+    replace(status, "The model is here: type, or let it write on.");
     draw();
   }
   const now = () => performance.now();
@@ -162,7 +162,7 @@ function render({ model, el }) {
   });
   const typed = h("div", { class: "tbviz-field lm-text" }, h("label", { for: id }, "text"), area, wrong);
   const { temperature: hot, top_p: most } = SETUP.fields;
-  const heat = slider({ label: hot.label, min: hot.low, max: hot.high, step: 0.1, value: hot.value, format: (x) => (x ? x.toFixed(1) : "0, greedy"), oninput: (x) => ui.set({ temperature: x }) });
+  const heat = slider({ label: hot.label, min: hot.low, max: hot.high, step: 0.1, value: hot.value, format: (x) => x.toFixed(1), oninput: (x) => ui.set({ temperature: x }) });
   heat.classList.add("lm-heat");
   const top = slider({ label: most.label, min: most.low, max: most.high, step: 0.05, value: most.value, format: two, oninput: (x) => ui.set({ top_p: x }) });
   const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
@@ -221,7 +221,7 @@ function render({ model, el }) {
     replace(list, each);
   }
 
-  function drawTold(setting, { listed }) {
+  function drawTold(setting) {
     const place = placeOf(reading, setting.at);
     const chars = setting.text.slice(reading.start);
     let best = [0, 0, 0];
@@ -233,9 +233,7 @@ function render({ model, el }) {
       h("span", { class: "lm-read" }, key === place ? "at itself" : `${place - key} back at “${shown(chars[key])}”`),
       `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} make its `,
       h("span", { class: "lm-kept" }, `stream ${(reading.sizes[place].at(-1) / reading.sizes[place][0]).toFixed(1)} times as large`),
-      `. Likeliest next: `,
-      h("span", { class: "lm-write" }, `“${shown(shape.alphabet[listed[0][0]])}”`),
-      ` ${two(listed[0][1])}.`,
+      ".",
     );
   }
 
@@ -260,7 +258,7 @@ function render({ model, el }) {
     if (reading) {
       const comes = chances(reading.logits[placeOf(reading, setting.at)], setting.temperature, setting.top_p);
       drawNext(comes);
-      drawTold(setting, comes);
+      drawTold(setting);
     } else {
       replace(list);
       replace(told, `Only the model knows what it makes of this text: load it (${size}).`);
