@@ -102,6 +102,18 @@ def test_it_writes_the_same_with_and_without_the_cache(show: Show) -> None:
     expect(words(page)).to_contain_text(widget.words.partition(" in layer 0")[0])
 
 
+def test_it_stops_where_the_text_is_full(show: Show) -> None:
+    page = show(living_model())
+    press(page, "Load the model (0.1 MB)")
+    area = page.get_by_label("text", exact=True)
+    area.fill("O" * 998)
+    press(page, "Write on")
+    page.wait_for_function("document.querySelector('.tbviz textarea').value.length === 1000")
+    press(page, "Write on")
+    expect(page.locator(".lm-status")).to_contain_text("The text has 1000 characters")
+    assert len(area.input_value()) == 1000
+
+
 def test_it_types_one_character_after_the_other_and_can_be_paused(show: Show) -> None:
     page = show(living_model(), motion=True)
     press(page, "Load the model (0.1 MB)")

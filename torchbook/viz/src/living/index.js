@@ -99,7 +99,7 @@ function render({ model, el }) {
     if (!setting.cache || computed === 1) spent[setting.cache].push(ms);
     writing -= 1;
     model.set("at", -1);
-    model.set("text", (text + char).slice(-MOST));
+    model.set("text", text + char);
   }
   function go() {
     if (gone || writing <= 0) return;
@@ -112,7 +112,8 @@ function render({ model, el }) {
   function press() {
     if (!living) return load();
     if (writing) return rest();
-    writing = SETUP.write;
+    writing = Math.min(SETUP.write, MOST - model.get("text").length);
+    if (writing <= 0) return replace(status, `The text has ${MOST} characters, the most that fit: shorten it, or start again.`);
     act.textContent = "Pause";
     view.node.classList.add("lm-busy");
     go();
