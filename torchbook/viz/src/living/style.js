@@ -20,8 +20,8 @@ export const CSS = `
 .lm .lm-number{font-variant-numeric:tabular-nums;fill:var(--tb-fg)}
 .tbviz .lm-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0 0 .2rem}
 .tbviz .lm-list{list-style:none;margin:0;padding:0;display:grid;gap:.22rem;min-height:10.6rem;align-content:start}
-.tbviz .lm-list li{margin:0;display:grid;grid-template-columns:1.4rem minmax(0,1fr) 2.6rem;gap:.4rem;align-items:center;font-variant-numeric:tabular-nums;font-size:max(12px,.92em)}
-.lm-guess{font:max(13px,1em) ${MONO};text-align:center;border:1px solid var(--tb-edge);border-radius:4px}
+.tbviz .lm-list li{margin:0;display:grid;grid-template-columns:1.4rem minmax(0,1fr) 2.6rem;gap:.4rem;align-items:center;height:1.5rem;font-variant-numeric:tabular-nums;font-size:max(12px,.92em)}
+.lm-guess{font:max(13px,1em)/1.3rem ${MONO};height:1.4rem;overflow:hidden;text-align:center;border:1px solid var(--tb-edge);border-radius:4px}
 .lm-meter{height:.8rem;background:var(--tb-fill);border-radius:3px;overflow:hidden}
 .lm-meter i{display:block;height:100%;background:var(--tb-warm)}
 .lm-out :is(.lm-guess,.lm-meter){border:1px dashed var(--tb-edge)}
