@@ -12,6 +12,7 @@ export const CSS = `
 .lm .lm-char{font:14px ${MONO};fill:var(--tb-fg);text-anchor:middle}
 .lm .lm-char.later{fill:var(--tb-muted)}
 .lm .lm-char.here{font-weight:700}
+.tbviz .lm-strip:focus-visible{outline-offset:-3px}
 .lm-cell{fill:var(--tb-accent);shape-rendering:crispEdges}
 .lm-track{fill:var(--tb-fill)}
 .lm-later{stroke:var(--tb-line);stroke-width:1}
