@@ -136,7 +136,6 @@ function render({ model, el }) {
   });
   const list = h("ol", { class: "lm-list" });
   const next = h("div", { class: "lm-next" }, h("p", { class: "lm-title" }, "likeliest next"), list);
-  const stage = h("div", { class: "lm", role: "figure", "aria-label": "The text, the attention of one of its characters, and what may come next" }, view.node, next);
 
   const id = uid();
   const wrong = h("span", { class: "tbviz-error", role: "alert" });
@@ -162,6 +161,7 @@ function render({ model, el }) {
     area.removeAttribute("aria-invalid");
   });
   const typed = h("div", { class: "tbviz-field lm-text" }, h("label", { for: id }, "text"), area, wrong);
+  const stage = h("div", { class: "lm", role: "figure", "aria-label": "The text, the attention of one of its characters, and what may come next" }, view.node, next, typed);
   const { temperature: hot, top_p: most } = SETUP.fields;
   const heat = slider({ label: hot.label, min: hot.low, max: hot.high, step: 0.1, value: hot.value, format: (x) => x.toFixed(1), oninput: (x) => ui.set({ temperature: x }) });
   heat.classList.add("lm-heat");
@@ -275,7 +275,7 @@ function render({ model, el }) {
   ui.lay({
     stage,
     presets: chips,
-    bar: [act, keep, heat, typed],
+    bar: [act, keep, heat],
     readout: [told, status],
     drawer: [note, top, h("div", { class: "lm-line" }, again, time, copyButton("Copy as PyTorch", () => (reading ? script(reading, shape, state()) : "")), link), times],
   });

@@ -37,7 +37,7 @@ export const CSS = `
 .lm-next{min-width:0}
 .lm-write{color:var(--tb-warm);font-weight:700}
 .lm-kept{color:var(--tb-good);font-weight:700}
-.lm-text{flex:1 1 100%}
+.lm-text{grid-column:1/-1}
 .tbviz .tbviz-bar .tbviz-button.lm-act{min-width:13.4rem!important}
 .tbviz .lm-text textarea{font:max(13px,.95em)/1.35 ${MONO};width:100%;resize:none;color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.3rem .5rem;margin:0;display:block}
 .lm-heat{flex:0 1 15rem}
