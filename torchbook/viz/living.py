@@ -256,7 +256,7 @@ class LivingModel(Visualizer):
         >>> codec = characters("to be or not")
         >>> model = GPT(Config(vocab_size=len(codec.alphabet), layers=2, width=32))
         >>> LivingModel(model, codec, "to be").shape["bytes"]
-        59712
+        59584
     """
 
     weights = traitlets.Bytes(help="All weights, 16-bit floats, little-endian.").tag(sync=True)
