@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -243,3 +244,18 @@ def test_the_model_keeps_the_contract_of_anywidget(write: Write, open_page: Open
     page = open_page(write(widget(esm, buffers=buffers, state={"deep": {"rows": [0, None]}})))
     expected = ["x [1,2]", "change", "x [3]", 'x {"a":1}', "change", "change", "custom", "true", "true", "false 2.5 7"]
     expect(page.locator(".viz-stage")).to_have_text("|".join(expected))
+
+
+def test_a_model_comes_from_the_site_when_it_is_asked_for_also_as_a_file(site: Site, open_page: Open) -> None:
+    page = open_page("about:blank")
+    log = listen(page)
+    page.goto(site.file("book/llm/l2-gpt/inside.html").as_uri() + "#tbviz-living:greedy")
+    figure = page.get_by_role("group", name="Living model")
+    expect(figure).to_be_visible()
+    assert not log.asked_for("/aside/")
+    figure.get_by_role("button", name=re.compile(r"Load the model \(0\.\d MB\)")).click()
+    figure.get_by_role("textbox", name="text").fill("To be, or not to be")
+    expect(figure.locator(".tbviz-words")).to_contain_text("Most attention of character 18 “e” in layer 0")
+    assert log.asked_for("/_static/aside/")
+    assert not log.errors
+    assert not log.beyond_files

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from ipywidgets.widgets.widget import _remove_buffers
 from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from tests.conftest import PATIENCE
@@ -26,11 +28,17 @@ _CHROME = {"layout", "tabbable", "tooltip"}
 
 def mounted(widget: Visualizer, *, model: str = "") -> str:
     """The mount point of a widget, as it stands on a page; views with one `model` share their state."""
-    state = {k: v for k, v in widget.get_state().items() if not k.startswith("_") and k not in _CHROME}
-    payload = {"esm": str(widget._esm), "css": "", "buffers": [], "state": state}
+    state, paths, contents = _remove_buffers(static_state(widget))
+    buffers = [{"path": path, "data": b64encode(data).decode()} for path, data in zip(paths, contents, strict=True)]
+    payload = {"esm": str(widget._esm), "css": "", "buffers": buffers, "state": state}
     if model:
         payload["model"] = model
     return mount("anywidget", payload, widget.words, widget.picture)["text/html"]
+
+
+def static_state(widget: Visualizer) -> dict[str, Any]:
+    """A widget's traits, as the press takes them."""
+    return {k: v for k, v in widget.get_state().items() if not k.startswith("_") and k not in _CHROME}
 
 
 def document(body: str, web: Path, theme: str = "light", *, arrival: bool = False) -> str:

@@ -41,6 +41,7 @@ os.environ["KINETO_LOG_LEVEL"] = "99"
 import torch
 from torch.profiler import ProfilerActivity, profile
 from torchbook import viz
+from torchbook.llm import GPT, Config, characters
 
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 with profile(activities=[ProfilerActivity.CPU]) as prof:
@@ -57,6 +58,7 @@ ARGUMENTS = {
     "AttentionExplorer": "['to', 'be', 'or'], torch.eye(3).expand(2, 2, 3, 3)",
     "AutogradExplorer": "lambda: (x * x).sum(), params={'x': x}",
     "DispatchRoute": "viz.record_dispatch()",
+    "LivingModel": "GPT(Config(vocab_size=4, width=16)), characters('abcd'), 'abcd'",
     "TokenizerExplorer": "[(b't', b'o'), (b'b', b'e')]",
     "TraceExplorer": "prof",
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torchbook.viz.dispatch import DispatchRoute
     from torchbook.viz.floats import FloatExplorer
     from torchbook.viz.kvcache import KVCacheExplorer
+    from torchbook.viz.living import LivingModel
     from torchbook.viz.memory import MemoryBudget
     from torchbook.viz.microscope import StepMicroscope
     from torchbook.viz.pipeline import PipelineTimeline

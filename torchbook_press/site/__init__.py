@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from torchbook import __version__
 from torchbook_press.site import (
     activities,
+    aside,
     assets,
     checks,
     contents,
@@ -52,6 +53,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         checks,
         verdicts,
     )
-    for part in (contents, listings, *about_pages, pages, assets, search, sidebar, moved):
+    for part in (contents, listings, *about_pages, pages, assets, aside, search, sidebar, moved):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,12 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from torchbook_press.normal import WIDGET_VIEW
+from torchbook_press.site import aside
 from torchbook_press.site.plots import drawn
 
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -26,6 +28,7 @@ class Page:
     models: dict[str, Any]
     rooms: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # see torchbook_press/site/rooms.py
     modules: set[str] = field(default_factory=set)
+    aside: Path | None = None  # where large buffers go; see torchbook_press/site/aside.py
 
 
 def mount(
@@ -78,13 +81,16 @@ def _widget(model_id: str, page: Page, warn: Callable[[str], None]) -> dict[str,
     if not words:
         warn("this widget has no text alternative: give it a `words` trait")
     traits = {name: value for name, value in state.items() if not name.startswith("_") and name not in _NOT_STATE}
+    buffers, large = aside.divided(model.get("buffers", []), page.aside)
     payload = {
         "model": model_id,
         "module": _name(state["_esm"]),
         "css": state.get("_css", ""),
-        "buffers": model.get("buffers", []),
+        "buffers": buffers,
         "state": traits,
     }
+    if large:
+        payload["aside"] = large
     bundle = mount("anywidget", payload, words, state.get("picture", ""), page.rooms.get(model_id))
     return {**bundle, "text/html": carry(state["_esm"], page) + bundle["text/html"]}
 

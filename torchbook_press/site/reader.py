@@ -25,7 +25,7 @@ from torchbook_press.key import changed, declared
 from torchbook_press.normal import WIDGET_STATE, own_cells
 from torchbook_press.recordings import Recording, is_recorded
 from torchbook_press.run import lacks_of, run_metadata
-from torchbook_press.site import rooms
+from torchbook_press.site import aside, rooms
 from torchbook_press.site.driving import note_links
 from torchbook_press.site.evidence import gather
 from torchbook_press.site.lanes import Recordings, of_page
@@ -89,7 +89,8 @@ def read(text: str) -> NotebookNode:
         gather(app, nb, executed, recordings, warn)
     if (Path(app.srcdir) / rooms.FILE).is_file():
         app.env.note_dependency(str(Path(app.srcdir, rooms.FILE)))
-    return merge(nb, executed, warn, recordings, rooms.of_page(Path(app.srcdir), docname))
+    heights = rooms.of_page(Path(app.srcdir), docname)
+    return merge(nb, executed, warn, recordings, heights, aside.kept(app))
 
 
 def _changed(chapter: Chapter, state_of: Callable[[str], str] = reads.now) -> tuple[str, ...]:
@@ -137,15 +138,17 @@ def merge(
     warn: Warn,
     recordings: Sequence[Recording] = (),
     heights: rooms.Rooms = MappingProxyType({}),
+    large: Path | None = None,
 ) -> NotebookNode:
     """Put the outputs of `executed` under the cells of `page`, up to the first cell whose code differs from what ran.
 
-    Cells that depend on the device have beside them what was recorded elsewhere.
+    Cells that depend on the device have beside them what was recorded elsewhere. Large buffers of figures go into the
+    folder `large`, if there is one.
     """
     lines = page.metadata.get("source_map") or [1] * len(page.cells)
     cells = [(cell, line) for cell, line in zip(page.cells, lines, strict=True) if cell.cell_type == "code"]
     executed_cells = own_cells(executed)
-    shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}), heights)
+    shared = Page(executed.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {}), heights, aside=large)
     recorded = Recordings(recordings, [cell for cell, _ in cells], shared)
     for number, (cell, line) in enumerate(cells):
         if number >= len(executed_cells) or cell.source.strip() != executed_cells[number].source.strip():
@@ -185,7 +188,7 @@ def _fill(cell: NotebookNode, executed: NotebookNode, line: int, page: Page, war
 
     cell.execution_count = executed.execution_count
     # What is not shown cannot carry a module for the figures below.
-    shared = Page(page.models) if hidden else page
+    shared = Page(page.models, aside=page.aside) if hidden else page
     shown = (output for output in executed.outputs if not evidence.record_of(output))
     cell.outputs = [static_output(output, shared, say) for output in shown]
 

@@ -13,6 +13,7 @@ from torchbook.viz.base import Visualizer
 from ..conftest import Show, mounted
 from ..models.test_attention import attention_explorer
 from ..models.test_dispatch import dispatch_route
+from ..models.test_living import living_model
 from ..models.test_pipeline import timeline_of_a_run
 from ..models.test_roofline import roofline_of_a_machine
 from ..models.test_tokenizer import tokenizer_explorer
@@ -23,6 +24,7 @@ FIGURES: list[Make] = [
     viz.MemoryBudget, viz.ScalingCalculator, viz.StrategyTool, viz.BottleneckTool, viz.PipelineSchedule,
     viz.PipelineTimeline, timeline_of_a_run, viz.SymptomFinder, attention_explorer, tokenizer_explorer,
     viz.KVCacheExplorer, viz.TileExplorer, viz.Roofline, roofline_of_a_machine, dispatch_route, viz.RingAllReduce,
+    living_model,
 ]  # fmt: skip
 SCREENS: dict[str, ViewportSize] = {
     "phone": {"width": 390, "height": 844},
