@@ -175,8 +175,12 @@ def test_nowhere_in_the_wheel_is_an_instructor_s_exercise_or_a_variant(wheel: di
         assert [name for name, content in wheel.items() if secret in content or secret in name.encode()] == []
 
 
+def _is_source(path: Path) -> bool:
+    return path.is_file() and path.parent.name != "__pycache__"
+
+
 def test_the_wheel_holds_package_and_edition_and_nothing_else(wheel: dict[str, bytes], tree: Path) -> None:
-    package = {path.relative_to(tree).as_posix() for path in (tree / "torchbook").rglob("*") if path.is_file()}
+    package = {path.relative_to(tree).as_posix() for path in (tree / "torchbook").rglob("*") if _is_source(path)}
     names = {name for name in wheel if not name.startswith(EDITION) and ".dist-info/" not in name}
     assert names == package
 

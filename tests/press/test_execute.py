@@ -58,6 +58,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Outcome:
         cell("hog = bytearray(4 * 10**8); import time; time.sleep(3); del hog"),
         cell("1 / 0", raises="ZeroDivisionError"),
         cell("import ipykernel; ipykernel.get_connection_info(unpack=True)['transport']"),
+        cell('os.environ["TORCHINDUCTOR_VEC_ISA_OK"]'),
         cell("'after'"),
     )
 
@@ -76,6 +77,10 @@ def test_no_other_process_can_take_its_ports(ran: Outcome) -> None:
 
 def test_threads_are_those_of_the_contract_and_waiting_threads_sleep(ran: Outcome) -> None:
     assert shown(ran, 4) == "('1', 'PASSIVE')"
+
+
+def test_compiled_code_needs_no_trial_of_the_processor(ran: Outcome) -> None:
+    assert shown(ran, 8) == "'1'"
 
 
 def test_time_and_memory_are_measured(ran: Outcome) -> None:
@@ -120,9 +125,19 @@ def test_memory_of_child_processes_counts(book: Book) -> None:
     assert "more than its memory_gb: 0.5" in str(outcome.failure)
 
 
-def test_kernel_that_dies_says_why(book: Book) -> None:
-    outcome = run(book, cell("import ctypes; ctypes.string_at(0)"))
-    assert str(outcome.failure) == "book/one.md:22: cell 2: the kernel died: Fatal Python error: Segmentation fault"
+@pytest.fixture(scope="module")
+def died(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Outcome:
+    book = small_book(tmp_path_factory.mktemp("died"), repo)
+    return run(book, cell("6 * 7"), cell("import ctypes; ctypes.string_at(0)"))
+
+
+def test_kernel_that_dies_says_why(died: Outcome) -> None:
+    assert str(died.failure) == "book/one.md:27: cell 3: the kernel died: Fatal Python error: Segmentation fault"
+
+
+def test_the_notebook_so_far_is_kept_when_the_kernel_dies(died: Outcome) -> None:
+    assert died.notebook
+    assert "42" in died.notebook
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "import os; os._exit(0)"], ids=["SystemExit", "_exit"])

@@ -101,19 +101,31 @@ def place(site: Site, tmp_path_factory: pytest.TempPathFactory) -> tour.Place:
     return tour.Place(site.folder, site.http, unpacked)
 
 
-@pytest.fixture(scope="session")
-def looks() -> tour.Looks:
-    """What texts look like on the pages that this process has seen."""
-    return {"light": set(), "dark": set()}
+@contextlib.contextmanager
+def looks_of(folder: Path) -> Iterator[tour.Looks]:
+    """What texts look like on pages that a process of this run has seen; what is added, all know after the block."""
+    noted, lock = folder / "looks.json", FileLock(folder / "looks.lock")
+
+    def known() -> tour.Looks:
+        looks = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {"light": [], "dark": []}
+        return {theme: set(seen) for theme, seen in looks.items()}
+
+    with lock:
+        looks = known()
+    yield looks
+    with lock:
+        both = {theme: sorted(looks[theme] | seen) for theme, seen in known().items()}
+        noted.write_text(json.dumps(both), encoding="utf-8")
 
 
 @pytest.fixture(scope="session", params=pages_in(SITE) or ["index.html"])  # without a site that one fails
-def record(request: pytest.FixtureRequest, place: tour.Place, shared: Path, looks: tour.Looks) -> tour.Record:
+def record(request: pytest.FixtureRequest, place: tour.Place, shared: Path) -> tour.Record:
     """What was seen of each page, by whichever process came to it first, or in an earlier run."""
     name: str = request.param
 
     def visit() -> tour.Record:
-        return tour.record(request.getfixturevalue("browser"), place, name, looks)
+        with looks_of(shared) as looks:
+            return tour.record(request.getfixturevalue("browser"), place, name, looks)
 
     noted = shared / f"{name.replace('/', '-')}.json"
     with FileLock(noted.with_suffix(".lock")):
