@@ -4,6 +4,7 @@ import math
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
 
 HEALTHY = {
@@ -126,6 +127,7 @@ def test_rate(defects, rate):
     assert all(abs(share - (step + 1) / 4) < 1e-6 for step, share in enumerate(shares[:4])), (
         f"the first four of 44 steps should rise in equal parts to 1, and are {[round(s, 3) for s in shares[:4]]}"
     )
+    assert max(shares) < 1 + 1e-6, f"no step has more than the peak rate, and step {shares.index(max(shares))} has"
     half, last = shares[24], rate(44, 44, 4)
     assert abs(half - 0.55) < 0.02, f"halfway down it is {half:.2f}, not the middle between 1 and 0.1"
     assert abs(last - 0.1) < 1e-6, f"after the last step it is {last:.2f}, not a tenth"
@@ -139,13 +141,26 @@ def test_clips(defects, update):
         before = nn.utils.parameters_to_vector(model.parameters()).detach()
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
         loss = scale * model(torch.tensor([[1.0, 2.0, 2.0]])).sum()
-        norm = float(update(model, optimizer, loss, longest))
+        norm = update(model, optimizer, loss, longest)
+        assert isinstance(norm, float), f"the norm is a number of Python, not {type(norm).__name__}"
         moved = (nn.utils.parameters_to_vector(model.parameters()).detach() - before).norm().item()
         true = scale * math.sqrt(10)
         assert abs(moved - min(true, longest)) < 1e-3 * max(moved, 1e-3) + 1e-5, (
             f"a gradient of norm {true:.3g} with a limit of {longest} made a step of {moved:.3g}"
         )
         assert abs(norm - true) < 1e-3 * true, f"the norm before clipping is {true:.3g}, and {norm:.3g} was returned"
+
+
+class _Elsewhere:
+    """Ids on another device, which can be asked for where they are wanted."""
+
+    device = torch.device("meta")
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def to(self, *_, **__):
+        return self.ids
 
 
 class _Watched(nn.Module):
@@ -165,10 +180,26 @@ def test_mode_and_device(defects, train):
     assert model.seen, "the model was never called"
     assert all(training for training, _ in model.seen), "a model that comes in evaluation mode is trained in that mode"
     assert {kind for _, kind in model.seen} == {"cpu"}, "the batch should be where the model is"
+    try:
+        train(model, [{"input_ids": _Elsewhere(_language(2, 5))}])
+    except (TypeError, AttributeError):
+        raise AssertionError("a batch that comes from another device is not brought to that of the model") from None
 
 
-def test_learns(defects, Model, train):
+def test_another_device(defects, Model):
     defects()
+    with FakeTensorMode():  # its tensors have no numbers, and may say that they are on a GPU
+        with torch.device("cuda"):
+            model, ids = Model(12), torch.ones(2, 5, dtype=torch.long)
+        _tried(lambda: model(ids), "on a GPU, with ids that are there, the model")
+
+
+def test_learns(defects, Model, loss_of, train):
+    defects()
+    model = Model(12)
+    _tried(lambda: loss_of(model, _language(4, 8)).backward(), "the backward of the loss")
+    still = [name for name, p in model.named_parameters() if p.grad is None]
+    assert not still, f"no gradient reaches {still[0]} and {len(still) - 1} others: they stay as they were drawn"
     peak = inspect.signature(train).parameters["peak"].default
     assert 3e-4 <= peak <= 3e-2, f"a peak of {peak} is not one for a small model from scratch"
     torch.manual_seed(0)

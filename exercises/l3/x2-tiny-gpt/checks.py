@@ -61,6 +61,9 @@ def test_knows_the_text(TinyGPT, fit):
     model, ids, losses = _fitted(TinyGPT, fit)
     vocab = int(ids.max()) + 1
     assert losses[0] > 0.6 * math.log(vocab), f"the first loss is {losses[0]:.2f}: the answer is visible"
+    assert all(isinstance(loss, float) for loss in losses), (
+        "losses are numbers of Python: a tensor keeps the graph that it came from"
+    )
     assert losses[-1] < 0.5, f"at the end the loss is {losses[-1]:.2f}; a text of {len(ids)} characters can be learnt"
     with torch.no_grad():
         guess = model.eval()(ids.unfold(0, 16, 1))[:, -1].argmax(-1)

@@ -60,6 +60,11 @@ def test_leak_is_shown(leak):
     assert leak(_model(), a, b, c, isolated=False) > 0.1, (
         "in a plain packed row document 2 reads document 1: its logits must change"
     )
+    one, other = leak(_model(), a, b, c, isolated=False), leak(_model(), b, a, c, isolated=False)
+    assert isinstance(one, float), f"the leak is a float, not {type(one).__name__}"
+    assert abs(one - other) < 1e-5, (
+        f"a change of -1 is as large as one of 1: what is first and what is other does not matter; {one} and {other}"
+    )
 
 
 def test_leak_is_repaired(leak):

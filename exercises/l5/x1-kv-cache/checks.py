@@ -107,6 +107,10 @@ def test_refuses(KVCache):
         except Exception as error:
             raise AssertionError(f"{what} must raise ValueError, not {type(error).__name__}") from None
         raise AssertionError(f"{what} must raise ValueError")
+    try:
+        made.update(0, *_rows(config, 1))
+    except ValueError:
+        raise AssertionError("where there is room for 1 position, 1 more must be accepted") from None
 
 
 def test_rewind(KVCache):

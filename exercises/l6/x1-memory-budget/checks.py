@@ -173,16 +173,21 @@ def test_rounds_up(gpus_needed, state_bytes, token_bytes):
         assert exact == parts, f"{parts} GPUs hold it with a hair's breadth to spare, and {exact} are said to be needed"
         above = gpus_needed(_SEVEN, "serve16", whole / parts * (1 - 1e-6), 10, room=1.0)
         assert above == parts + 1, f"{parts} GPUs are a few bytes too small, so {parts + 1} are needed, not {above}"
+    above = gpus_needed(_SEVEN, "serve16", whole - 1, 10, room=1.0)
+    assert above == 2, f"one GPU is a single byte too small, so 2 are needed, not {above}"
 
 
 def test_no_number(gpus_needed, token_bytes):
     tokens = 100_000
-    memory = token_bytes(_SEVEN, "qlora", tokens)  # of which nine tenths may be used
-    try:
-        found = gpus_needed(_SEVEN, "qlora", memory, tokens)
-    except ValueError:
-        return
-    raise AssertionError(f"the tokens alone fill every GPU, so no number is enough: ValueError, not {found}")
+    memory = token_bytes(_SEVEN, "qlora", tokens)  # of which nine tenths may be used, or all
+    for room in (0.9, 1.0):
+        try:
+            found = gpus_needed(_SEVEN, "qlora", memory, tokens, room)
+        except ValueError:
+            continue
+        except ZeroDivisionError:
+            raise AssertionError("the tokens fill every GPU to the last byte: ValueError, no division by 0") from None
+        raise AssertionError(f"the tokens alone fill every GPU, so no number is enough: ValueError, not {found}")
 
 
 def test_hidden_bytes_of_a_network(state_bytes, token_bytes):

@@ -112,8 +112,12 @@ def test_global_generator(BalancedSampler):
 
 
 def test_in_a_loader(BalancedSampler):
-    loader = DataLoader(torch.arange(1000), batch_size=32, sampler=BalancedSampler(_LABELS, 100))
-    sizes = [len(batch) for batch in loader]
+    samples = dict(enumerate(_LABELS))  # a dataset can be anything that integers index
+    loader = DataLoader(samples, batch_size=32, sampler=BalancedSampler(_LABELS, 100))
+    try:
+        sizes = [len(batch) for batch in loader]
+    except KeyError as error:
+        raise AssertionError(f"indices are integers, by which a dictionary finds a sample; not {error}") from None
     assert sizes == [32, 32, 32, 4] and len(loader) == 4, f"100 draws are batches of 32, 32, 32 and 4, not {sizes}"
 
 

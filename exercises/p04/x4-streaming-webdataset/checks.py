@@ -213,6 +213,15 @@ def test_alone(Shards):
     )
 
 
+def test_addresses(Shards):
+    net = _Net(2)
+    dataset = Shards(iter(net.files), net)
+    passes = [[sample["__key__"] for sample in dataset] for _ in range(2)]
+    assert passes == [[f"{i:05}" for i in range(6)]] * 2, (
+        f"the addresses may come from an iterator, of which nothing is left for a second pass: keep a list; {passes}"
+    )
+
+
 def test_paths(Shards, write_shards):
     with tempfile.TemporaryDirectory() as folder:
         paths = write_shards(folder, _samples(5), 2)
@@ -263,6 +272,9 @@ def test_shuffled_shards(Shards):
     assert alone != sorted(alone), "with a seed, the shards still come in their order"
     assert net.division(Shards, 2, 2, seed=5) == parts, "the same seed and epoch must give the same order"
     assert net.division(Shards, 2, 2, seed=6) != parts, "another seed gave the same order"
+    dataset = Shards(list(net.files), net, seed=5)
+    first, second = ([sample["__key__"] for sample in dataset] for _ in range(2))
+    assert first == second, "a second pass of the same epoch has another order: shuffle a copy of the list"
 
 
 def test_epochs(Shards):

@@ -171,6 +171,20 @@ def test_not_read_as_a_whole(Tokens):
     )
 
 
+def test_read_only(Tokens, random_batch):
+    with _file(range(7)) as path:
+        path.chmod(0o444)
+        try:
+            dataset = Tokens(path, np.uint16, 6)
+            found = [dataset[0][0].tolist(), _batch(random_batch, path, 6, 1, 0)[0][0].tolist()]
+        except PermissionError as error:
+            raise AssertionError(f"the file is only read, and may be one that cannot be written: {error}") from None
+        finally:
+            path.chmod(0o644)
+        del dataset
+    assert found == [list(range(6))] * 2, f"a read-only file of 7 tokens has one window of 6 + 1, not {found}"
+
+
 def _size_of_pickle(dataset):
     try:
         return len(pickle.dumps(dataset))

@@ -132,7 +132,7 @@ def test_no_shared_memory(Fast):
 def test_end(Fast):
     store, _ = _store(3)
     dataset = Fast(store)
-    for i in (3, 50):
+    for i in (3, 50, -1):
         try:
             dataset[i]
         except IndexError:

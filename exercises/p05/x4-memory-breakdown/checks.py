@@ -137,11 +137,15 @@ def test_parameters_are_free(measure):
     model, x = nn.Sequential(nn.Linear(10, 40), nn.Linear(40, 5)), torch.ones(3, 10)
     found = _measured(measure, model, "sgd", lambda: model(x).sum())["activations"]
     assert found == 4 * 3 * (10 + 40), f"two inputs are kept, 600 bytes; weights and their transposes not: {found}"
+    bare = nn.Sequential(nn.Linear(10, 40), nn.Linear(40, 5, bias=False))
+    found = _measured(measure, bare, "sgd", lambda: bare(x).sum())["activations"]
+    assert found == 4 * 3 * (10 + 40), f"the last parameter is a weight, and is not counted either: 600, not {found}"
 
 
 def test_one_step(measure):
     model, calls = nn.Linear(4, 4), []
     before = model.weight.detach().clone()
+    model.weight.grad = torch.full_like(model.weight, 1e6)  # of an earlier step
 
     def forward():
         calls.append(1)
@@ -150,6 +154,7 @@ def test_one_step(measure):
     _measured(measure, model, "sgd", forward)
     assert len(calls) == 1, f"the forward runs once, not {len(calls)} times"
     assert not model.weight.equal(before), "the optimizer makes a step"
+    assert (model.weight - before).abs().max() < 1, "gradients that were there before are added to those of this step"
     assert all(p.grad is None for p in model.parameters()), "at the end the gradients are None"
 
 
@@ -192,6 +197,11 @@ def test_nothing_fits(largest_batch):
     assert largest_batch(3 * parameters, 4, 512, 8, 1, "adamw") == 0, "parameters and state alone fill the memory"
     found = largest_batch(int(3.5 * parameters), 4, 512, 8, 1, "adamw")
     assert found == 0, f"there is room for activations and none for the gradients of the step: 0, not {found}"
+    exact = 4 * parameters + 4 * 48  # with gradients, two moments, and a count for each of 48 parameters
+    found = largest_batch(exact - 1, 4, 512, 8, 1, "adamw")
+    assert found == 0, f"one byte is lacking for the gradients of the step: 0, not {found}"
+    found, expected = largest_batch(exact, 4, 512, 8, 1, "adamw"), parameters // (4 * 4 * (16 * 512 + 4 + 8))
+    assert found == expected, f"what fits to the last byte fits: {expected} rows, not {found}"
 
 
 def test_hidden_agree(predict, measure, seed):

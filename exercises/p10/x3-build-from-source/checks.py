@@ -45,7 +45,7 @@ def test_plan_laptop(plan):
 
 
 def test_plan_jobs(plan):
-    expected = {(8, 16): "6", (4, 64): "4", (16, 5): "1", (2, 2): "1"}
+    expected = {(8, 16): "6", (4, 64): "4", (16, 5): "1", (2, 2): "1", (64, 31.5): "13"}
     for (cores, ram), jobs in expected.items():
         found = plan({**LAPTOP, "cores": cores, "ram_gb": ram}, ()).get("MAX_JOBS")
         assert found == jobs, (
@@ -114,6 +114,8 @@ def test_read_build_archs(read_build):
     found = read_build(WHEEL)["archs"]
     assert found == ["7.5", "9.0", "12.0"], f"sm_75 is 7.5, and sm_120 is 12.0: the last digit is the minor; {found}"
     assert list(read_build(DEBUG)["archs"]) == [], "a build without CUDA has code for no GPU"
+    found = read_build(DEBUG.rstrip(", \n"))["settings"].get("USE_CUDA")
+    assert found == "0", f"the last setting counts too, with a comma behind it or without; found {found!r}"
 
 
 def test_read_the_installed(read_build):
@@ -158,6 +160,8 @@ def test_doubts_neighbours(doubts):
     head = "5d1c0ffee0123456789abcdef0123456789abcde"
     other = "/src/pytorch-old/torch/__init__.py"
     assert "file" in doubts("/src/pytorch", head, other, head), "pytorch-old begins like pytorch, and is another folder"
+    built = "/src/pytorch/build/lib/torch/__init__.py"
+    assert "file" in doubts("/src/pytorch", head, built, head), "in the tree, and not in its folder `torch`"
     mine = "/src/pytorch/torch/__init__.py"
     assert not doubts("/src/pytorch", head[:10], mine, head), "git also shortens a commit to its first digits"
     assert "commit" in doubts("/src/pytorch", head[:2], mine, head), "fewer than seven digits prove nothing"

@@ -1,5 +1,6 @@
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 
 class _Bigrams(nn.Module):
@@ -26,6 +27,8 @@ def test_log_probs_are_shifted(token_log_probs):
     table = model.table.weight.log_softmax(-1)
     expected = torch.stack([table[x[:, t], x[:, t + 1]] for t in range(3)], 1)
     assert torch.allclose(found, expected, atol=1e-5), "the logits at a place are for the token after it"
+    alone = token_log_probs(model, x[:1, :2])
+    assert alone.shape == (1, 1), f"a single text of one written token has the shape (1, 1), not {tuple(alone.shape)}"
 
 
 def test_log_probs_have_a_gradient(token_log_probs):
@@ -36,6 +39,7 @@ def test_log_probs_have_a_gradient(token_log_probs):
 def test_mask_has_the_end(written):
     found = written(torch.tensor([[0, 2, 0, 0, 0], [0, 1, 2, 3, 1], [0, 0, 0, 0, 0]]))
     assert found.shape == (3, 4), "one number for each written token: (B, T - 1)"
+    assert found.is_floating_point(), f"the mask is of floats, not of {found.dtype}"
     assert found.float().tolist() == [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]], (
         "the first end was chosen and counts, what follows it does not, and the start was never written"
     )
@@ -107,6 +111,28 @@ def test_train_keeps_the_model(train):
         "the given model is the reference: it must stay as it is"
     )
     assert not all(a.equal(b) for a, b in zip(before, _weights(policy), strict=True)), "the copy did not learn"
+
+
+def test_train_steps(train):
+    torch.manual_seed(0)
+    gradients = []
+
+    def reward_of(x):
+        return x[:, 1].float() * (not gradients)  # in the first step; afterwards every text is worth the same
+
+    def note(optimizer, *_):
+        held = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        gradients.append(max(float(one.abs().max()) for one in held))
+
+    hook = register_optimizer_step_pre_hook(note)
+    try:
+        train(_Bigrams(5), reward_of, 0.0, 4, 16, 4, 0.05)
+    finally:
+        hook.remove()
+    assert len(gradients) == 4, f"4 steps are 4 steps of the optimizer, not {len(gradients)}"
+    assert max(gradients[1:]) < 1e-6, (
+        "where all texts are worth the same there is no gradient, and the optimizer still got that of the first step"
+    )
 
 
 def _distance(train, beta, seed):

@@ -1,4 +1,5 @@
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchbook.practice import ward
@@ -63,6 +64,15 @@ def test_products(diagnosis, tune):
 
 def test_hidden_rates(diagnosis, tune, reference, seed):
     diagnosis()
+    decays = set()
+    hook = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: decays.update(group.get("weight_decay", 0.0) for group in optimizer.param_groups)
+    )
+    try:
+        tune(steps=1, seed=seed)
+    finally:
+        hook.remove()
+    assert decays <= {0.0}, f"weights decay by {max(decays):g} now, and the optimizer was to stay: it let none decay"
     for lr in (3e-4, 1e-4):
         found, expected = (sum(one(steps=80, lr=lr, seed=seed)[-20:]) / 20 for one in (tune, reference.tune))
         assert 0.8 * expected < found < 1.25 * expected, (

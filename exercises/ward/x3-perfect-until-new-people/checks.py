@@ -30,6 +30,8 @@ def test_validation(diagnosis, record, split, train, accuracy):
 
 def _complain(data, first, second, fraction):
     """About recordings that are lost, or on both sides, or of people on both sides."""
+    for side in (first, second):
+        assert side.x.dim() == 2, "a side with a single recording has lost its dimension"
     found = torch.cat([first.x[:, 0], second.x[:, 0]]).sort().values
     assert len(first.x) and len(second.x), "one side is empty"
     assert found.shape == data.x[:, 0].shape and found.equal(data.x[:, 0].sort().values), (
@@ -50,6 +52,8 @@ def test_each_once(diagnosis, record, split):
     diagnosis()
     data = record(60)
     _complain(data, *split(data), 0.75)
+    data = record(2, each=1)
+    _complain(data, *split(data, 0.5), 0.5)
 
 
 def test_hidden_splits(diagnosis, record, split, seed):

@@ -50,6 +50,7 @@ class _Other(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.words = nn.Embedding(7, width)
         self.scale = nn.Parameter(torch.ones(()))
+        self.places = nn.Parameter(torch.zeros(5, width))  # a matrix that is not called a weight
         self.layers = nn.Sequential(nn.Linear(width, 3), nn.PReLU(), nn.Linear(3, 1, bias=False))
 
 
