@@ -23,7 +23,7 @@ from torchbook_proofs.store import FRESH
 BOX = Box(patience=PATIENCE)
 OPEN = Path(__file__).with_name("open_mutants.txt")  # may only become shorter
 RECORD = Path(__file__).with_name("mutants.json")
-FEW = 8  # mutants of each that every run tries, besides those that are called equivalent
+FEW = 4  # mutants of each that every run tries, besides those that are called equivalent
 needs_box = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 
 
