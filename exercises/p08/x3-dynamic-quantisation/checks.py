@@ -81,6 +81,11 @@ def test_loud_token(Int8Linear):
         found, expected = layer(x), linear(x)
         alone = layer(x[0])
     assert found.shape == expected.shape, f"(2, 5, 64) becomes (2, 5, 10), not {tuple(found.shape)}"
+    try:
+        shape = tuple(layer(x[0, 0]).shape)
+    except (IndexError, RuntimeError) as error:
+        raise AssertionError(f"inputs have the shape (…, K), also (64,) alone: {error}") from None
+    assert shape == (10,), f"an input of shape (64,) alone becomes (10,), not {shape}"
     noise = _noise(found[0], expected[0])
     assert noise < 0.03, (
         f"one token is loud, and the others have an error of {noise:.0%}: each row has a scale, found in each call"
@@ -101,6 +106,9 @@ def test_state(Int8Linear):
     linear, other = nn.Linear(40, 20), nn.Linear(40, 20)
     layer = Int8Linear(linear)
     assert not list(layer.parameters()), "it has parameters, of the float layer? Codes, scales and bias are buffers"
+    assert not any(buffer.requires_grad for buffer in layer.buffers()), (
+        "a buffer has a history, and with it the float weights are kept: codes, scales and bias, and nothing else"
+    )
     held = sum(t.nbytes for t in layer.state_dict().values())
     assert held <= 800 + 20 * 4 + 20 * 4, f"800 codes, 20 scales and 20 biases are 960 bytes, and the state has {held}"
     x = torch.randn(3, 40)
@@ -131,6 +139,20 @@ def test_replaces(quantised, Int8Linear):
     assert small.embed.weight.abs().max() > 0, "the copy shares its embedding with the model that was given"
 
 
+class _Twice(nn.Module):
+    """One layer under two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = self.second = nn.Linear(8, 8)
+
+
+def test_two_names(quantised, Int8Linear):
+    small = quantised(_Twice())
+    assert isinstance(small.first, Int8Linear), "a layer with two names was not replaced"
+    assert small.second is small.first, "a layer with two names is one layer, and was replaced under one of them"
+
+
 def test_size(size):
     model = nn.Sequential(nn.Embedding(10, 8), nn.BatchNorm1d(8), nn.Linear(8, 10, bias=False))
     model[2].weight = model[0].weight
@@ -144,17 +166,24 @@ def test_size(size):
     assert size(codes) == 21, f"21 codes of int8 are 21 bytes, not {size(codes)}"
 
 
+_RECORDED = []  # whether a graph was recorded, of each call of the model below
+
+
 class _Repeats(nn.Module):
     """Is sure that the next token is the one that it sees."""
 
     def forward(self, tokens):
+        _RECORDED.append(torch.is_grad_enabled())
         return 20.0 * F.one_hot(tokens, 6).float()
 
 
 def test_loss(next_token_loss):
+    _RECORDED.clear()
     tokens = torch.tensor([[1, 1, 1, 1, 1], [2, 2, 2, 2, 2]])
     assert next_token_loss(_Repeats(), tokens) < 1e-3, "every token is the one before it, and this model knows that"
     found = next_token_loss(_Repeats(), torch.tensor([[0, 1, 2, 3, 4]]))
+    assert isinstance(found, float), f"the loss is a float, not {type(found).__name__}"
+    assert not any(_RECORDED), "the model runs without a graph, and here one was recorded"
     assert abs(found - 20) < 0.01, f"no token is the one before it: the loss is 20, not {found:.3g}; is it shifted?"
     model = _Model()
     tokens = torch.randint(50, (2, 12))

@@ -1,6 +1,7 @@
 import functools
 import math
 import random
+import warnings
 
 import torch
 from torch import nn
@@ -67,6 +68,17 @@ def test_own_code(first_nonfinite):
     _named(first_nonfinite(nn.Tanh(), torch.ones(2)), None, "nothing is wrong, and the name of the model is the empty")
 
 
+def test_takes_gradients(first_nonfinite):
+    model = nn.Sequential(_Call(lambda t: torch.autograd.grad(t.square().sum(), t)[0]), _Log())
+    try:
+        found = first_nonfinite(model, torch.ones(2, requires_grad=True))
+    except NotImplementedError:
+        raise
+    except RuntimeError as error:
+        raise AssertionError(f"a model that takes a gradient in its forward can be called, and here: {error}") from None
+    _named(found, None, "the gradient is 2, whose logarithm is finite")
+
+
 def test_outputs(first_nonfinite):
     class Many(nn.Module):
         def __init__(self):
@@ -103,7 +115,18 @@ def test_first_op(first_bad_op):
         "aten.mul.Tensor",
         "infinity times zero makes a NaN of operands without one",
     )
+    _named(
+        first_bad_op(lambda: torch.slogdet(torch.zeros(2, 2))),
+        "aten._linalg_slogdet.default",
+        "of several results one is infinite, the logarithm of 0",
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch, about the degrees of freedom
+        found = first_bad_op(lambda: torch.var_mean(torch.ones(1)))
+    _named(found, "aten.var_mean.correction", "of two results one is NaN, the variance of a single number")
     _named(first_bad_op(lambda: x * 2), None, "nothing is wrong here")
+    one = torch.ones(1)
+    _named(first_bad_op(lambda: torch.sub(one, one, alpha=0.5).log()), None, "1 - 0.5 * 1 has a logarithm")
 
 
 def test_on_purpose(first_bad_op):
@@ -113,6 +136,7 @@ def test_on_purpose(first_bad_op):
         None,
         "a mask of minus infinity was asked for, by a number among the operands, and softmax makes zeros of it",
     )
+    _named(first_bad_op(lambda: scores + math.nan), None, "a NaN was handed over, as a Python number")
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)  # fills new memory with NaN
     try:
@@ -147,6 +171,10 @@ def test_reports(anomaly_report):
         anomaly_report(lambda: (x.sqrt() * 0).sum()),
         "SqrtBackward0",
         "the gradient of the root at 0 is 0 times infinity",
+    )
+    y = torch.ones(2, requires_grad=True)
+    _named(
+        anomaly_report(lambda: (x.sqrt() * 0).sum() + y.sum()), "SqrtBackward0", "of two branches the first has the NaN"
     )
     _named(
         anomaly_report(lambda: (x - 1).log().sum()),
