@@ -175,6 +175,7 @@ def said(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
     book.chapter("without", "It is {holds}`faster <speed>`.", cell("1 + 1"))
     book.chapter("unused", more)
     book.chapter("twice", "It is {holds}`more <more>`.", more, more)
+    book.chapter("removed", "It is {holds}`more <more>`.", cell(f"{HOLDS}holds('more', 2, '>', 1)", "remove-cell"))
     book.chapter("number", "It is {holds}`3 times more <more>`.", more)
     book.chapter("unnamed", "It is {holds}`more`.", cell("1 + 1"))
     book.chapter("unknown", "{cited}`So <adam>`.", cell("1 + 1"))
@@ -189,6 +190,7 @@ def said(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> str:
         ("without", "no cell gives the evidence 'speed'"),
         ("unused", "no sentence uses the evidence 'more'"),
         ("twice", "the evidence 'more' is given twice, first at line"),
+        ("removed", "no sentence can lead to the evidence 'more': its cell is removed"),
         ("number", "the text says 3, and 'more' is 2 > 1"),
         ("unnamed", "name what the words rest on: {holds}`words <name>`"),
         ("unknown", "no source 'adam' in book/sources.yml"),

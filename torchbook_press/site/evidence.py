@@ -80,6 +80,8 @@ def gather(
                     f"the evidence {each.name!r} is given twice, first at line {found[each.name].line}",
                     lines[number],
                 )
+            if "remove-cell" in cell.metadata.get("tags", []):
+                warn(_HOLDS, f"no sentence can lead to the evidence {each.name!r}: its cell is removed", lines[number])
             lanes = tuple(_of_lanes(recordings, each.name, cell.source))
             found[each.name] = Found(each, number, lines[number], lanes)
     app.env.temp_data[_PAGE] = found
