@@ -36,8 +36,6 @@ LIMITS: dict[str, tuple[Callable[[Seen], int], int]] = {
 }
 FONTS_PX = 8  # by which a line may be higher on another machine
 OVER: dict[tuple[str, str], tuple[int, str]] = {
-    ("BroadcastExplorer", "picture"): (103, "names, shapes and strides stand above the cells"),
-    ("FloatExplorer", "picture"): (85, "a line tells sign, exponent and fraction apart"),
     ("MemoryBudget", "controls"): (10, "three models, and six ways to save memory"),
     ("TokenizerExplorer", "controls"): (9, "text and vocabulary are given, then the merges are played"),
 }

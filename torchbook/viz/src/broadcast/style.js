@@ -61,8 +61,8 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-end;gap:.6rem 1.3rem;min-width:0;--cell:3.1rem;--tall:3rem}
 .bx-blocks.middling{--cell:2.55rem;--tall:2.45rem}
 .bx-blocks.small{--cell:1.9rem;--tall:1.8rem}
-.bx-block{min-width:0;max-width:100%}
-.tbviz .bx-block>.bx-head{font-weight:400;color:var(--tb-muted);line-height:1.5;white-space:nowrap}
+.bx-block{min-width:0;max-width:100%;display:flex;flex-direction:column}
+.tbviz .bx-block>.bx-head{order:1;margin:.25rem 0 0;font-weight:400;color:var(--tb-muted);line-height:1.5;white-space:nowrap}
 .bx-block>.bx-head i{font-style:normal;font-weight:700;font-size:1.15em;color:var(--tb-fg)}
 .bx-block>.bx-head b{color:var(--op);font-size:1.15em}
 .bx-block>.bx-head>code{color:var(--tb-fg)}

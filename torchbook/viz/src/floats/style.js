@@ -20,7 +20,7 @@ export const CSS = `
 @container (max-width:559px){.tbviz .fx-bar .tbviz-field input[type=text]{width:100%}.fx-box{padding:.55rem .6rem}}
 .fx-value-box{border:0;padding:0;gap:.5rem;min-height:9.3rem}
 .fx-bits{display:flex;flex-direction:column;gap:.3rem}
-.fx-legend{display:flex;flex-wrap:wrap;gap:0 1.1rem}
+.fx-legend{order:1;display:flex;flex-wrap:wrap;gap:0 1.1rem}
 .tbviz .fx-head{font-size:max(12px,.86em);font-weight:650;color:var(--hue);line-height:1.3}
 .fx-own{display:grid;grid-template-columns:repeat(16,minmax(0,1fr));gap:3px}
 .fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,3.2rem))}
