@@ -3,7 +3,7 @@
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace`;
 
 export const CSS = `
-.mi-main{display:grid;grid-template-columns:minmax(0,1fr) auto;grid-template-areas:"lines lines" "grid fit" "flow flow";gap:.5rem .6rem;align-items:center}
+.mi-main{display:grid;grid-template-columns:minmax(0,1fr) auto;grid-template-areas:"grid fit" "flow flow" "lines lines";gap:.5rem .6rem;align-items:center}
 .mi-lines{grid-area:lines;display:flex;flex-direction:column;flex-wrap:nowrap!important;gap:.25rem!important}
 .tbviz .mi-line{font:max(12px,.9em)/1.3 ${MONO};text-align:left;min-height:40px;width:100%}
 .tbviz .mi-line.ran{background:var(--tb-accent-soft);border-color:var(--tb-accent);color:var(--tb-fg)}
