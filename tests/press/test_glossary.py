@@ -109,3 +109,62 @@ def test_names_keep_their_case() -> None:
     pattern = pattern_of(["DDP"])
     assert pattern is not None
     assert [bool(pattern.search(text)) for text in ("DDP", "ddp", "Ddp")] == [True, False, False]
+
+
+# The book's own glossary: what a page calls a term that it shows under another name.
+OTHER_NAMES = {
+    "gradient checkpointing": "checkpointing",
+    "Apache Arrow": "arrow",
+    "backend (distributed)": "backend",
+    "broadcast (collective)": "broadcast",
+    "computation graph": "graph",
+    "compute-bound": "bound by",
+    "copy-on-write": "copied",
+    "cosine schedule": "cosine",
+    "dynamic quantisation": "dynamic",
+    "gradient clipping": "clip",
+    "Kaiming initialisation": "Kaiming",
+    "kernel fusion": "fus",
+    "kernel size": "kernel",
+    "launch overhead": "launch",
+    "MAE": "L1Loss",
+    "memory-bound": "bound by memory",
+    "meta device": "meta",
+    "micro-batch": "accumul",
+    "NLL": "cross-entropy",
+    "nsys": "Nsight Systems",
+    "prefetching": "prefetch",
+    "profiler trace": "trace",
+    "residual connection": "residual",
+    "thread block": "block",
+    "top-k sampling": "top-k",
+    "top-p sampling": "top-p",
+    "weight tying": "tied",
+}
+_ENTRY = re.compile(r"((?:^\S.*\n)+)((?:^(?:[ ].*)?\n)+)", re.MULTILINE)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _shown(names: list[str], page: str) -> bool:
+    words = [*names, *(OTHER_NAMES[name] for name in names if name in OTHER_NAMES)]
+    return any(_plain(word).removesuffix("s") in page for word in words)
+
+
+def test_each_pointer_of_the_glossary_leads_to_a_page_that_has_the_term(repo: Path) -> None:
+    text = (repo / "book/appendix/glossary.md").read_text(encoding="utf-8")
+    (body,) = re.findall(r"^```\{glossary\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    pages: dict[str, str] = {}
+    astray, pointers = [], 0
+    for names, meaning in _ENTRY.findall(body):
+        for where in re.findall(r"\{doc\}`[^<`]*</([^>`]+)>`", meaning):
+            if where not in pages:
+                files = (repo / where).parent.glob("*.md") if where.endswith("/index") else [repo / f"{where}.md"]
+                pages[where] = _plain(" ".join(file.read_text(encoding="utf-8") for file in files))
+            pointers += 1
+            if not _shown(names.splitlines(), pages[where]):
+                astray.append((names.splitlines()[0], where))
+    assert pointers > 250
+    assert astray == []
