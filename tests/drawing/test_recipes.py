@@ -64,6 +64,20 @@ def test_autograd_names_a_leaf_without_a_name_by_its_shape() -> None:
     assert "(3,)" in texts(recipes.autograd(torch.ones(3, requires_grad=True).sum(), {}).svg())
 
 
+def test_autograd_can_leave_out_what_was_saved() -> None:
+    w = torch.ones(2, requires_grad=True)
+    said = texts(recipes.autograd((w * w).sum(), {"w": w}, saved=False).svg())
+    assert "MulBackward0" in said
+    assert not any("keeps" in text or "saved" in text for text in said)
+
+
+def test_operations_are_counted_without_leaves_and_once_each() -> None:
+    w = torch.ones(2, requires_grad=True)
+    h = w.exp()
+    assert recipes.operations((h * h).sum()) == 3
+    assert recipes.operations(torch.ones(2)) == 0
+
+
 def test_autograd_needs_a_record() -> None:
     with pytest.raises(ValueError, match="no grad_fn"):
         recipes.autograd(torch.ones(3), {})

@@ -153,14 +153,13 @@ def chain(steps: Mapping[str, Tensor]) -> Drawing:
     return drawing
 
 
-def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:
+def autograd(result: Tensor, names: Mapping[str, Tensor], *, saved: bool = True) -> Drawing:
     """The graph behind a tensor, from its real `grad_fn`: an arrow goes from each node to those that get its gradient.
-
-    Below a node's name is what it saved for the backward, in green.
 
     Args:
         result: where the backward would start.
         names: what the leaves are called.
+        saved: whether a node says, below its name and in green, what it saved for the backward.
 
     Raises:
         ValueError: nothing was recorded.
@@ -168,7 +167,7 @@ def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:
     if result.grad_fn is None:
         raise ValueError("nothing was recorded: the tensor has no grad_fn")
     rows = _rows(result.grad_fn)
-    labels = {node: _label(node, names) for row in rows for node in row}
+    labels = {node: _label(node, names, saved=saved) for row in rows for node in row}
     edges = [(node, after) for row in rows for node in row for after, _ in node.next_functions if after is not None]
     said = [f"{_flat(labels[a])} leads to {_flat(labels[b])}" for a, b in edges]
     drawing = Drawing("The recorded graph", f"From the result down to the leaves: {'; '.join(said)}.")
@@ -203,12 +202,22 @@ def autograd(result: Tensor, names: Mapping[str, Tensor]) -> Drawing:
         y += 44 + 32
     for chain in chains:
         drawing.arrow(boxes[chain[0]], boxes[chain[-1]], "write", via=[places[one] for one in chain[1:-1]])
-    drawing.legend(
-        min(box.x for box in boxes.values()),
-        y - 12,
-        {"kept": "has saved tensors", "write": "the gradient's way, and its end"},
-    )
+    meanings = {"kept": "has saved tensors"} if saved else {}
+    meanings["write"] = "the gradient's way, and its end"
+    drawing.legend(min(box.x for box in boxes.values()), y - 12, meanings)
     return drawing
+
+
+def operations(result: Tensor) -> int:
+    """How many recorded operations are behind a tensor: the nodes of its graph, without those of the leaves."""
+    found: set[Any] = set()
+    waiting = [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            waiting += [after for after, _ in node.next_functions]
+    return sum(not hasattr(node, "variable") for node in found)
 
 
 def _rows(root: Any) -> list[list[Any]]:
@@ -234,16 +243,18 @@ def _rows(root: Any) -> list[list[Any]]:
     return [[node for node in ordered if depth[node] == at] for at in range(last + 1)]
 
 
-def _label(node: Any, names: Mapping[str, Tensor]) -> str:
+def _label(node: Any, names: Mapping[str, Tensor], *, saved: bool) -> str:
     if hasattr(node, "variable"):
         found = [name for name, tensor in names.items() if tensor is node.variable]
         return f"{node.name().split('::')[-1]}\n{found[0] if found else tuple(node.variable.shape)}"
-    saved = [
+    if not saved:
+        return str(node.name())
+    kept = [
         attribute.removeprefix("_saved_")
         for attribute in dir(node)
         if attribute.startswith("_saved_") and isinstance(getattr(node, attribute), Tensor)
     ]
-    return node.name() + (f"\nkeeps {', '.join(saved)}" if saved else "")
+    return node.name() + (f"\nkeeps {', '.join(kept)}" if kept else "")
 
 
 def _flat(label: str) -> str:
