@@ -33,6 +33,24 @@ def test_five_collectives_fit_a_phone() -> None:
     assert drawing.svg()
 
 
+def test_examples_of_two_ranks_are_marked() -> None:
+    drawing = exchanges.shares({"own": [[1, 2], [3, 4]], "same": [[1, 2], [2, 5]]})
+    assert drawing.words == (
+        "own: rank 0 has 1 2, rank 1 has 3 4; 0 twice. same: rank 0 has 1 2, rank 1 has 2 5; 1 twice."
+    )
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-1", "--viz-6")] == [6 + 1, 2 + 1]
+
+
+def test_eight_examples_fit_a_phone() -> None:
+    assert exchanges.shares({"shuffle=True, the same seed": [list(range(50, 58))] * 2}).svg()
+
+
+@pytest.mark.parametrize("ways", [{}, {"none": []}])
+def test_no_examples_are_refused(ways: dict[str, list[list[int]]]) -> None:
+    with pytest.raises(ValueError, match="at least one rank"):
+        exchanges.shares(ways)
+
+
 @pytest.mark.parametrize(("after", "rank"), [([[1]], 0), ([[1], [2]], 2)])
 def test_ranks_that_are_not_there_are_refused(after: list[list[int]], rank: int) -> None:
     with pytest.raises(ValueError, match="ranks before"):

@@ -59,3 +59,15 @@ def test_a_batch_in_pieces_is_the_same_work() -> None:
 def test_no_rank_is_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
         schedules.pipeline_bubble(0, [1])
+
+
+def test_the_rank_with_the_most_work_is_marked() -> None:
+    drawing = schedules.loads({"in order": [1, 3], "in turn": [2, 2]})
+    assert drawing.words == "in order: rank 0 1, rank 1 3; in turn: rank 0 2, rank 1 2."
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-1", "--viz-2")] == [3 + 1, 1 + 1]
+
+
+@pytest.mark.parametrize("ways", [{}, {"none": []}, {"idle": [0, 0]}])
+def test_no_work_is_refused(ways: dict[str, list[float]]) -> None:
+    with pytest.raises(ValueError, match="at least one rank"):
+        schedules.loads(ways)

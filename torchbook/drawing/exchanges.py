@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,40 @@ def exchanged(collectives: Mapping[str, tuple[Held, Held]], rank: int) -> Drawin
         _block(drawing, x, y, name, before, after, rank)
         x, tall = x + wide + _GAP[0], max(tall, 20 + _CELL[1] * len(before))
     drawing.legend(0, y + tall + 22, {"read": f"numbers of rank {rank}", "kept": "sums"})
+    return drawing
+
+
+def shares(ways: Mapping[str, Held]) -> Drawing:
+    """Which examples each rank has in one step, in several ways to divide them; those that another rank has are marked.
+
+    Args:
+        ways: their names, to the examples of each rank, by number.
+
+    Raises:
+        ValueError: there is nothing to draw.
+    """
+    if not ways or not all(ways.values()):
+        raise ValueError("every way needs the examples of at least one rank")
+    found = {}
+    for name, held in ways.items():
+        counts = Counter(number for one in held for number in set(one))
+        found[name] = {number for number, count in counts.items() if count > 1}
+    said = [
+        f"{name}: "
+        + ", ".join(f"rank {r} has {_words(one)}" for r, one in enumerate(held))
+        + f"; {len(found[name])} twice"
+        for name, held in ways.items()
+    ]
+    drawing = Drawing("Which examples each rank has in one step", ". ".join(said) + ".")
+    y = 0.0
+    for name, held in ways.items():
+        drawing.text(0, y, name, bold=True)
+        for r, one in enumerate(held):
+            top = y + 14 + (_CELL[1] + 4) * r
+            drawing.text(0, top + _CELL[1] / 2, f"rank {r}")
+            _row(drawing, 58, top, one, ["refused" if number in found[name] else "read" for number in one])
+        y += 14 + (_CELL[1] + 4) * len(held) + 16
+    drawing.legend(0, y, {"read": "on one rank", "refused": "on several ranks"})
     return drawing
 
 

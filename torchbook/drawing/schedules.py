@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
 
@@ -130,4 +130,30 @@ def pipeline_bubble(ranks: int, batches: Sequence[int]) -> Drawing:
         drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
         y += 14 + 26 * ranks + 18
     drawing.legend(0, y, {"read": "forward", "write": "backward, twice as long"})
+    return drawing
+
+
+def loads(ways: Mapping[str, Sequence[float]]) -> Drawing:
+    """How much each rank has to do, in several ways to divide the work: bars, with the longest of each way marked.
+
+    Args:
+        ways: their names, to the work of each rank.
+
+    Raises:
+        ValueError: there is no work.
+    """
+    if not ways or not all(ways.values()) or max(map(max, ways.values())) <= 0:
+        raise ValueError("every way needs the work of at least one rank")
+    said = [f"{name}: " + ", ".join(f"rank {r} {n:g}" for r, n in enumerate(work)) for name, work in ways.items()]
+    drawing = Drawing("How much each rank has to do", "; ".join(said) + ".")
+    longest, y = max(map(max, ways.values())), 0.0
+    for name, work in ways.items():
+        rows = {
+            f"rank {r}": [Part(n, f"{n:g}", "write" if n == max(work) > min(work) else "read")]
+            for r, n in enumerate(work)
+        }
+        drawing.text(0, y, name, bold=True)
+        drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
+        y += 14 + 26 * len(work) + 16
+    drawing.legend(0, y, {"read": "work of a rank", "write": "the most: all others wait for it"})
     return drawing
