@@ -71,3 +71,16 @@ def test_the_rank_with_the_most_work_is_marked() -> None:
 def test_no_work_is_refused(ways: dict[str, list[float]]) -> None:
     with pytest.raises(ValueError, match="at least one rank"):
         schedules.loads(ways)
+
+
+def test_a_restart_goes_on_after_the_last_saved_epoch() -> None:
+    drawing = schedules.restarted(before=2, after=3)
+    assert "Epochs 0 to 1 run and are saved. Rank 1 is killed" in drawing.words
+    assert "go on with epoch 2, until epoch 4" in drawing.words
+    assert [drawing.svg().count(f">{epoch}<") for epoch in range(6)] == [2, 2, 2, 2, 2, 0]
+
+
+@pytest.mark.parametrize(("before", "after", "victim"), [(0, 1, 0), (1, 0, 0), (1, 1, 2)])
+def test_a_restart_without_a_before_is_refused(before: int, after: int, victim: int) -> None:
+    with pytest.raises(ValueError, match="before and after"):
+        schedules.restarted(before, after, victim=victim)

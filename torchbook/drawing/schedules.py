@@ -157,3 +157,42 @@ def loads(ways: Mapping[str, Sequence[float]]) -> Drawing:
         y += 14 + 26 * len(work) + 16
     drawing.legend(0, y, {"read": "work of a rank", "write": "the most: all others wait for it"})
     return drawing
+
+
+def restarted(before: int, after: int, ranks: int = 2, victim: int = 1) -> Drawing:
+    """A run whose rank is killed once: epochs before, the end of all ranks, epochs after the restart.
+
+    Args:
+        before: epochs that were saved when the rank died.
+        after: epochs that the new processes add.
+        ranks: of each of the two rounds.
+        victim: which of them is killed.
+
+    Raises:
+        ValueError: there is nothing before or after, or no such rank.
+    """
+    if min(before, after) < 1 or not 0 <= victim < ranks:
+        raise ValueError("epochs before and after, and the rank that is killed, have to be there")
+    drawing = Drawing(
+        "A rank dies, and all are started again",
+        f"Epochs 0 to {before - 1} run and are saved. Rank {victim} is killed, the other ranks are ended. "
+        f"New processes load the checkpoint and go on with epoch {before}, until epoch {before + after - 1}.",
+    )
+    gap = 0.5
+
+    def epochs(numbers: range, start: float) -> list[Part]:
+        return [Part(1, str(n), "kept" if n < before else "read", start + i) for i, n in enumerate(numbers)]
+
+    rows = {
+        f"rank {rank}": [
+            *epochs(range(before), 0),
+            Part(gap / 2, role="refused" if rank == victim else "absent", start=before),
+            *epochs(range(before, before + after), before + gap),
+        ]
+        for rank in range(ranks)
+    }
+    drawing.text(0, 0, "epochs:")
+    drawing.lanes(0, 14, rows, w=WIDTH - 10)
+    meanings = {"kept": "saved", "refused": "killed", "absent": "ended by torchrun", "read": "new processes"}
+    drawing.legend(0, 14 + 32 * ranks + 10, meanings)
+    return drawing
