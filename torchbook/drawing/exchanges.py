@@ -78,6 +78,66 @@ def shares(ways: Mapping[str, Held]) -> Drawing:
     return drawing
 
 
+def calls(recorded: Sequence[Mapping[int, str]]) -> Drawing:
+    """Which collectives each rank has called, side by side by their number; a call that a rank lacks is dashed.
+
+    Args:
+        recorded: by rank, number of a call to its name.
+
+    Raises:
+        ValueError: no rank has called anything, or there are more calls than a phone shows.
+    """
+    numbers = sorted({number for one in recorded for number in one})
+    if not 1 <= len(numbers) <= 3:
+        raise ValueError(f"{len(numbers)} calls: 1 to 3 can be read on a phone")
+    said = [
+        f"rank {rank}: " + ", ".join(f"{number} {one.get(number, 'missing')}" for number in numbers)
+        for rank, one in enumerate(recorded)
+    ]
+    drawing = Drawing("What each rank has called", "; ".join(said) + ".")
+    left, wide = 58.0, 104.0
+    for column, number in enumerate(numbers):
+        drawing.text(left + wide * (column + 0.5), 0, f"call {number}", "middle")
+    for rank, one in enumerate(recorded):
+        y = 14 + 34.0 * rank
+        drawing.text(0, y + 14, f"rank {rank}")
+        for column, number in enumerate(numbers):
+            role = "read" if number in one else "absent"
+            drawing.box(left + wide * column, y, one.get(number, "missing"), role, w=wide - 6, h=28)
+    return drawing
+
+
+def groups(dimensions: Mapping[str, Sequence[Sequence[int]]], rank: int) -> Drawing:
+    """The groups of a mesh of ranks, dimension by dimension; those of one rank have the colour.
+
+    Args:
+        dimensions: their names, to the ranks of each group.
+        rank: whose groups have the colour.
+
+    Raises:
+        ValueError: a dimension lacks that rank.
+    """
+    for name, found in dimensions.items():
+        if not any(rank in group for group in found):
+            raise ValueError(f"{name} has no group with rank {rank}")
+    said = [f"{name}: " + ", ".join(_words(group) for group in found) for name, found in dimensions.items()]
+    drawing = Drawing("Which ranks talk to each other", "; ".join(said) + ".")
+    left = max(map(text_width, dimensions)) + 14
+    y = 0.0
+    for name, found in dimensions.items():
+        x = left
+        drawing.text(0, y + _CELL[1] / 2, name)
+        for group in found:
+            wide = _CELL[0] * len(group)
+            if x > left and x + wide > WIDTH - 8:
+                x, y = left, y + _CELL[1] + 8
+            _row(drawing, x, y, group, ["read" if rank in group else ""] * len(group))
+            x += wide + 14
+        y += _CELL[1] + 14
+    drawing.legend(0, y + 4, {"read": f"the groups of rank {rank}"})
+    return drawing
+
+
 def _block(drawing: Drawing, x: float, y: float, name: str, before: Held, after: Held, rank: int) -> None:
     drawing.text(x + 12, y, name, mono=True)
     own, known = set(before[rank]), {number for held in before for number in held}
