@@ -84,3 +84,24 @@ def test_a_restart_goes_on_after_the_last_saved_epoch() -> None:
 def test_a_restart_without_a_before_is_refused(before: int, after: int, victim: int) -> None:
     with pytest.raises(ValueError, match="before and after"):
         schedules.restarted(before, after, victim=victim)
+
+
+def test_no_sync_sends_once() -> None:
+    svg = schedules.accumulated(4).svg()
+    assert [svg.count(f"var({color},") for color in ("--viz-1", "--viz-2", "--viz-3")] == [8 + 1, 5 + 1, 2 + 1]
+
+
+def test_two_ranks_end_together() -> None:
+    svg = schedules.straggler(1.5).svg()
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="26"', svg)
+    ends = [float(x) + float(width) for x, width in found]
+    assert len(ends) == 8
+    assert ends[3] == pytest.approx(ends[7])
+    assert ends[3] == pytest.approx(max(ends))
+
+
+def test_neither_one_batch_nor_punctual_ranks_are_drawn() -> None:
+    with pytest.raises(ValueError, match="2 to 6"):
+        schedules.accumulated(1)
+    with pytest.raises(ValueError, match="late"):
+        schedules.straggler(0)

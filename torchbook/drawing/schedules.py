@@ -196,3 +196,52 @@ def restarted(before: int, after: int, ranks: int = 2, victim: int = 1) -> Drawi
     meanings = {"kept": "saved", "refused": "killed", "absent": "ended by torchrun", "read": "new processes"}
     drawing.legend(0, 14 + 32 * ranks + 10, meanings)
     return drawing
+
+
+def accumulated(parts: int = 4) -> Drawing:
+    """Backwards of small batches and what is sent between them, with plain DDP and with `no_sync`.
+
+    Args:
+        parts: small batches to one step of the optimizer, 2 to 6.
+
+    Raises:
+        ValueError: there are fewer or more.
+    """
+    if not 2 <= parts <= 6:
+        raise ValueError(f"{parts} small batches: 2 to 6 can be read on a phone")
+    drawing = Drawing(
+        f"{parts} backwards and one step",
+        f"Plain DDP: each of {parts} backwards is followed by an all-reduce, then the step. With no_sync: {parts} "
+        f"backwards, one all-reduce, then the step.",
+    )
+    backward, send, step = Part(1, role="read"), Part(0.6, role="write"), Part(0.4, role="kept")
+    rows = {"plain": [*[backward, send] * parts, step], "no_sync": [*[backward] * parts, send, step]}
+    drawing.lanes(0, 0, rows, w=WIDTH - 10)
+    drawing.legend(0, 78, {"read": "backward", "write": "all-reduce", "kept": "step"})
+    return drawing
+
+
+def straggler(late: float = 2) -> Drawing:
+    """A step of DDP on two ranks, one of which starts late: the other waits for its part of the gradient.
+
+    Args:
+        late: how late, where a forward takes 1 and a backward 2.
+
+    Raises:
+        ValueError: it is not late.
+    """
+    if late <= 0:
+        raise ValueError("the second rank has to be late")
+    drawing = Drawing(
+        "A step beside a slow rank",
+        "Rank 0 computes its forward and its backward and then waits. Rank 1 starts late. Both end together, with the "
+        "all-reduce.",
+    )
+    send = Part(0.5, role="write", start=3 + late)
+    rows = {
+        "rank 0": [Part(1, "forward", "read"), Part(2, "backward", "read"), Part(late, "waits", "absent"), send],
+        "rank 1": [Part(late, "late", ""), Part(1, "forward", "read"), Part(2, "backward", "read"), send],
+    }
+    drawing.lanes(0, 0, rows, w=WIDTH - 10)
+    drawing.legend(0, 78, {"read": "computes", "absent": "waits in backward", "write": "all-reduce"})
+    return drawing
