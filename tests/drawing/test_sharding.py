@@ -76,3 +76,13 @@ def test_placements_show_what_each_rank_holds() -> None:
 def test_other_placements_are_refused(held: dict[str, list[list[list[float]]]]) -> None:
     with pytest.raises(ValueError, match="placements are"):
         sharding.placements(held)
+
+
+def test_halves_of_a_fused_matrix_are_no_heads() -> None:
+    assert sharding.fused_qkv(2).words == (
+        "cut in halves: rank 0 has q0 q1 k0, rank 1 has k1 v0 v1; "
+        "cut by heads: rank 0 has q0 k0 v0, rank 1 has q1 k1 v1."
+    )
+    assert sharding.fused_qkv(4).svg()
+    with pytest.raises(ValueError, match="2 or 4"):
+        sharding.fused_qkv(3)

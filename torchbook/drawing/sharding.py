@@ -148,6 +148,37 @@ def mirrored_mlp() -> Drawing:
     return drawing
 
 
+def fused_qkv(heads: int = 4) -> Drawing:
+    """Which rows of a fused q, k, v matrix two ranks get, cut in halves and cut by heads.
+
+    Args:
+        heads: 2 or 4.
+
+    Raises:
+        ValueError: there are fewer or more, or they cannot be halved.
+    """
+    if heads not in (2, 4):
+        raise ValueError(f"{heads} heads: 2 or 4 can be read on a phone")
+    rows = [(part, head) for part in "qkv" for head in range(heads)]
+    owners = {
+        "cut in halves": [number >= len(rows) / 2 for number in range(len(rows))],
+        "cut by heads": [head >= heads / 2 for _, head in rows],
+    }
+    said = []
+    for name, found in owners.items():
+        held = [" ".join(f"{p}{h}" for (p, h), own in zip(rows, found, strict=True) if own == rank) for rank in (0, 1)]
+        said.append(f"{name}: rank 0 has {held[0]}, rank 1 has {held[1]}")
+    drawing = Drawing("Rows of a fused q, k, v matrix on two ranks", "; ".join(said) + ".")
+    side = (WIDTH - 10) / len(rows)
+    for number, (name, found) in enumerate(owners.items()):
+        y = 62.0 * number
+        drawing.text(0, y, name)
+        cells = [[f"{part}{head}" for part, head in rows]]
+        drawing.grid(0, y + 14, cells, lambda r, c, found=found: "kept" if found[c] else "read", cell=(side, 28))  # type: ignore[misc]
+    drawing.legend(0, 130, {"read": "rank 0", "kept": "rank 1"})
+    return drawing
+
+
 def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawing:
     """What the ranks hold of one matrix under each placement: pieces, copies or summands.
 
