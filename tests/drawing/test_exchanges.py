@@ -33,7 +33,53 @@ def test_five_collectives_fit_a_phone() -> None:
     assert drawing.svg()
 
 
+def test_examples_of_two_ranks_are_marked() -> None:
+    drawing = exchanges.shares({"own": [[1, 2], [3, 4]], "same": [[1, 2], [2, 5]]})
+    assert drawing.words == (
+        "own: rank 0 has 1 2, rank 1 has 3 4; 0 twice. same: rank 0 has 1 2, rank 1 has 2 5; 1 twice."
+    )
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-1", "--viz-6")] == [6 + 1, 2 + 1]
+
+
+def test_eight_examples_fit_a_phone() -> None:
+    assert exchanges.shares({"shuffle=True, the same seed": [list(range(50, 58))] * 2}).svg()
+
+
+@pytest.mark.parametrize("ways", [{}, {"none": []}])
+def test_no_examples_are_refused(ways: dict[str, list[list[int]]]) -> None:
+    with pytest.raises(ValueError, match="at least one rank"):
+        exchanges.shares(ways)
+
+
 @pytest.mark.parametrize(("after", "rank"), [([[1]], 0), ([[1], [2]], 2)])
 def test_ranks_that_are_not_there_are_refused(after: list[list[int]], rank: int) -> None:
     with pytest.raises(ValueError, match="ranks before"):
         exchanges.exchanged({"broadcast": ([[1], [2]], after)}, rank=rank)
+
+
+def test_a_call_that_a_rank_lacks_is_dashed() -> None:
+    drawing = exchanges.calls([{1: "all_reduce", 2: "barrier"}, {1: "all_reduce"}])
+    assert drawing.words == "rank 0: 1 all_reduce, 2 barrier; rank 1: 1 all_reduce, 2 missing."
+    assert drawing.svg().count("stroke-dasharray") == 1
+
+
+@pytest.mark.parametrize("recorded", [[{}], [dict.fromkeys(range(4), "barrier")]])
+def test_calls_that_cannot_be_read_are_refused(recorded: list[dict[int, str]]) -> None:
+    with pytest.raises(ValueError, match="1 to 3"):
+        exchanges.calls(recorded)
+
+
+def test_groups_of_a_rank_have_the_colour() -> None:
+    mesh = {"data": [(0, 2), (1, 3)], "tensor": [(0, 1), (2, 3)]}
+    drawing = exchanges.groups(mesh, rank=3)
+    assert drawing.words == "data: 0 2, 1 3; tensor: 0 1, 2 3."
+    assert drawing.svg().count("var(--viz-1,") == 2 * 2 + 1
+
+
+def test_many_groups_wrap() -> None:
+    assert exchanges.groups({"pipeline": [(rank, rank + 8) for rank in range(8)]}, rank=0).svg()
+
+
+def test_a_rank_outside_of_the_mesh_is_refused() -> None:
+    with pytest.raises(ValueError, match="no group with rank 4"):
+        exchanges.groups({"data": [(0, 1)]}, rank=4)

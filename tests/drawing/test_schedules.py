@@ -59,3 +59,49 @@ def test_a_batch_in_pieces_is_the_same_work() -> None:
 def test_no_rank_is_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
         schedules.pipeline_bubble(0, [1])
+
+
+def test_the_rank_with_the_most_work_is_marked() -> None:
+    drawing = schedules.loads({"in order": [1, 3], "in turn": [2, 2]})
+    assert drawing.words == "in order: rank 0 1, rank 1 3; in turn: rank 0 2, rank 1 2."
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-1", "--viz-2")] == [3 + 1, 1 + 1]
+
+
+@pytest.mark.parametrize("ways", [{}, {"none": []}, {"idle": [0, 0]}])
+def test_no_work_is_refused(ways: dict[str, list[float]]) -> None:
+    with pytest.raises(ValueError, match="at least one rank"):
+        schedules.loads(ways)
+
+
+def test_a_restart_goes_on_after_the_last_saved_epoch() -> None:
+    drawing = schedules.restarted(before=2, after=3)
+    assert "Epochs 0 to 1 run and are saved. Rank 1 is killed" in drawing.words
+    assert "go on with epoch 2, until epoch 4" in drawing.words
+    assert [drawing.svg().count(f">{epoch}<") for epoch in range(6)] == [2, 2, 2, 2, 2, 0]
+
+
+@pytest.mark.parametrize(("before", "after", "victim"), [(0, 1, 0), (1, 0, 0), (1, 1, 2)])
+def test_a_restart_without_a_before_is_refused(before: int, after: int, victim: int) -> None:
+    with pytest.raises(ValueError, match="before and after"):
+        schedules.restarted(before, after, victim=victim)
+
+
+def test_no_sync_sends_once() -> None:
+    svg = schedules.accumulated(4).svg()
+    assert [svg.count(f"var({color},") for color in ("--viz-1", "--viz-2", "--viz-3")] == [8 + 1, 5 + 1, 2 + 1]
+
+
+def test_two_ranks_end_together() -> None:
+    svg = schedules.straggler(1.5).svg()
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="26"', svg)
+    ends = [float(x) + float(width) for x, width in found]
+    assert len(ends) == 8
+    assert ends[3] == pytest.approx(ends[7])
+    assert ends[3] == pytest.approx(max(ends))
+
+
+def test_neither_one_batch_nor_punctual_ranks_are_drawn() -> None:
+    with pytest.raises(ValueError, match="2 to 6"):
+        schedules.accumulated(1)
+    with pytest.raises(ValueError, match="late"):
+        schedules.straggler(0)

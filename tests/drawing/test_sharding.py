@@ -28,6 +28,23 @@ def test_nothing_held_is_refused() -> None:
         sharding.zero_stages(0, 4)
 
 
+def test_what_is_held_is_as_long_as_it_is_large() -> None:
+    rows = {"one": {"parameters": 1.0, "optimizer": 2.0}, "two": {"parameters": 1.0, "buckets": 0.5}}
+    drawing = sharding.memory_bars(rows, limit=3.5, unit=" GB")
+    assert drawing.words == (
+        "one: parameters 1 GB, optimizer 2 GB; two: parameters 1 GB, buckets 0.5 GB. The memory ends at 3.5 GB."
+    )
+    found = re.findall(r'<rect [^>]*width="([\d.]+)" height="([\d.]+)"', drawing.svg())
+    bars = [float(width) for width, height in found if height == "26"]
+    assert [bar / bars[0] for bar in bars] == pytest.approx([1, 2, 1, 0.5], rel=1e-4)
+
+
+@pytest.mark.parametrize("rows", [{}, {"one": {"tea": 1.0}}])
+def test_unknown_kinds_are_refused(rows: dict[str, dict[str, float]]) -> None:
+    with pytest.raises(ValueError, match="kinds are"):
+        sharding.memory_bars(rows)
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_each_rank_has_its_columns_and_rows(ranks: int) -> None:
     svg = sharding.split_mlp(ranks).svg()
@@ -38,3 +55,34 @@ def test_each_rank_has_its_columns_and_rows(ranks: int) -> None:
 def test_more_ranks_than_can_be_read_are_refused() -> None:
     with pytest.raises(ValueError, match="2 or 3"):
         sharding.split_mlp(8)
+
+
+def test_f_and_g_take_turns() -> None:
+    drawing = sharding.mirrored_mlp()
+    assert "Forward: f passes on, g sums. Backward, from right to left: g passes on, f sums." in drawing.words
+    assert drawing.svg().count(">all-reduce<") == drawing.svg().count(">passes on<") == 2
+
+
+def test_placements_show_what_each_rank_holds() -> None:
+    held = {"Partial(sum)": [[[0, 0], [0, 2]], [[2, 3], [6, 9]]], "Shard(dim=0)": [[[2, 3]], [[6, 11]]]}
+    drawing = sharding.placements(held)
+    assert drawing.words == (
+        "Partial(sum): rank 0 has 0 0 / 0 2, rank 1 has 2 3 / 6 9; Shard(dim=0): rank 0 has 2 3, rank 1 has 6 11."
+    )
+    assert [drawing.svg().count(f"var({color},") for color in ("--viz-2", "--viz-1")] == [8 + 1, 4 + 1]
+
+
+@pytest.mark.parametrize("held", [{}, {"Cut(0)": [[[1.0]]]}, {"Replicate()": [[[1.0]]] * 4}])
+def test_other_placements_are_refused(held: dict[str, list[list[list[float]]]]) -> None:
+    with pytest.raises(ValueError, match="placements are"):
+        sharding.placements(held)
+
+
+def test_halves_of_a_fused_matrix_are_no_heads() -> None:
+    assert sharding.fused_qkv(2).words == (
+        "cut in halves: rank 0 has q0 q1 k0, rank 1 has k1 v0 v1; "
+        "cut by heads: rank 0 has q0 k0 v0, rank 1 has q1 k1 v1."
+    )
+    assert sharding.fused_qkv(4).svg()
+    with pytest.raises(ValueError, match="2 or 4"):
+        sharding.fused_qkv(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,100 @@ def exchanged(collectives: Mapping[str, tuple[Held, Held]], rank: int) -> Drawin
         _block(drawing, x, y, name, before, after, rank)
         x, tall = x + wide + _GAP[0], max(tall, 20 + _CELL[1] * len(before))
     drawing.legend(0, y + tall + 22, {"read": f"numbers of rank {rank}", "kept": "sums"})
+    return drawing
+
+
+def shares(ways: Mapping[str, Held]) -> Drawing:
+    """Which examples each rank has in one step, in several ways to divide them; those that another rank has are marked.
+
+    Args:
+        ways: their names, to the examples of each rank, by number.
+
+    Raises:
+        ValueError: there is nothing to draw.
+    """
+    if not ways or not all(ways.values()):
+        raise ValueError("every way needs the examples of at least one rank")
+    found = {}
+    for name, held in ways.items():
+        counts = Counter(number for one in held for number in set(one))
+        found[name] = {number for number, count in counts.items() if count > 1}
+    said = [
+        f"{name}: "
+        + ", ".join(f"rank {r} has {_words(one)}" for r, one in enumerate(held))
+        + f"; {len(found[name])} twice"
+        for name, held in ways.items()
+    ]
+    drawing = Drawing("Which examples each rank has in one step", ". ".join(said) + ".")
+    y = 0.0
+    for name, held in ways.items():
+        drawing.text(0, y, name, bold=True)
+        for r, one in enumerate(held):
+            top = y + 14 + (_CELL[1] + 4) * r
+            drawing.text(0, top + _CELL[1] / 2, f"rank {r}")
+            _row(drawing, 58, top, one, ["refused" if number in found[name] else "read" for number in one])
+        y += 14 + (_CELL[1] + 4) * len(held) + 16
+    drawing.legend(0, y, {"read": "on one rank", "refused": "on several ranks"})
+    return drawing
+
+
+def calls(recorded: Sequence[Mapping[int, str]]) -> Drawing:
+    """Which collectives each rank has called, side by side by their number; a call that a rank lacks is dashed.
+
+    Args:
+        recorded: by rank, number of a call to its name.
+
+    Raises:
+        ValueError: no rank has called anything, or there are more calls than a phone shows.
+    """
+    numbers = sorted({number for one in recorded for number in one})
+    if not 1 <= len(numbers) <= 3:
+        raise ValueError(f"{len(numbers)} calls: 1 to 3 can be read on a phone")
+    said = [
+        f"rank {rank}: " + ", ".join(f"{number} {one.get(number, 'missing')}" for number in numbers)
+        for rank, one in enumerate(recorded)
+    ]
+    drawing = Drawing("What each rank has called", "; ".join(said) + ".")
+    left, wide = 58.0, 104.0
+    for column, number in enumerate(numbers):
+        drawing.text(left + wide * (column + 0.5), 0, f"call {number}", "middle")
+    for rank, one in enumerate(recorded):
+        y = 14 + 34.0 * rank
+        drawing.text(0, y + 14, f"rank {rank}")
+        for column, number in enumerate(numbers):
+            role = "read" if number in one else "absent"
+            drawing.box(left + wide * column, y, one.get(number, "missing"), role, w=wide - 6, h=28)
+    return drawing
+
+
+def groups(dimensions: Mapping[str, Sequence[Sequence[int]]], rank: int) -> Drawing:
+    """The groups of a mesh of ranks, dimension by dimension; those of one rank have the colour.
+
+    Args:
+        dimensions: their names, to the ranks of each group.
+        rank: whose groups have the colour.
+
+    Raises:
+        ValueError: a dimension lacks that rank.
+    """
+    for name, found in dimensions.items():
+        if not any(rank in group for group in found):
+            raise ValueError(f"{name} has no group with rank {rank}")
+    said = [f"{name}: " + ", ".join(_words(group) for group in found) for name, found in dimensions.items()]
+    drawing = Drawing("Which ranks talk to each other", "; ".join(said) + ".")
+    left = max(map(text_width, dimensions)) + 14
+    y = 0.0
+    for name, found in dimensions.items():
+        x = left
+        drawing.text(0, y + _CELL[1] / 2, name)
+        for group in found:
+            wide = _CELL[0] * len(group)
+            if x > left and x + wide > WIDTH - 8:
+                x, y = left, y + _CELL[1] + 8
+            _row(drawing, x, y, group, ["read" if rank in group else ""] * len(group))
+            x += wide + 14
+        y += _CELL[1] + 14
+    drawing.legend(0, y + 4, {"read": f"the groups of rank {rank}"})
     return drawing
 
 

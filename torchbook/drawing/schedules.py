@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
 
@@ -130,4 +130,118 @@ def pipeline_bubble(ranks: int, batches: Sequence[int]) -> Drawing:
         drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
         y += 14 + 26 * ranks + 18
     drawing.legend(0, y, {"read": "forward", "write": "backward, twice as long"})
+    return drawing
+
+
+def loads(ways: Mapping[str, Sequence[float]]) -> Drawing:
+    """How much each rank has to do, in several ways to divide the work: bars, with the longest of each way marked.
+
+    Args:
+        ways: their names, to the work of each rank.
+
+    Raises:
+        ValueError: there is no work.
+    """
+    if not ways or not all(ways.values()) or max(map(max, ways.values())) <= 0:
+        raise ValueError("every way needs the work of at least one rank")
+    said = [f"{name}: " + ", ".join(f"rank {r} {n:g}" for r, n in enumerate(work)) for name, work in ways.items()]
+    drawing = Drawing("How much each rank has to do", "; ".join(said) + ".")
+    longest, y = max(map(max, ways.values())), 0.0
+    for name, work in ways.items():
+        rows = {
+            f"rank {r}": [Part(n, f"{n:g}", "write" if n == max(work) > min(work) else "read")]
+            for r, n in enumerate(work)
+        }
+        drawing.text(0, y, name, bold=True)
+        drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
+        y += 14 + 26 * len(work) + 16
+    drawing.legend(0, y, {"read": "work of a rank", "write": "the most: all others wait for it"})
+    return drawing
+
+
+def restarted(before: int, after: int, ranks: int = 2, victim: int = 1) -> Drawing:
+    """A run whose rank is killed once: epochs before, the end of all ranks, epochs after the restart.
+
+    Args:
+        before: epochs that were saved when the rank died.
+        after: epochs that the new processes add.
+        ranks: of each of the two rounds.
+        victim: which of them is killed.
+
+    Raises:
+        ValueError: there is nothing before or after, or no such rank.
+    """
+    if min(before, after) < 1 or not 0 <= victim < ranks:
+        raise ValueError("epochs before and after, and the rank that is killed, have to be there")
+    drawing = Drawing(
+        "A rank dies, and all are started again",
+        f"Epochs 0 to {before - 1} run and are saved. Rank {victim} is killed, the other ranks are ended. "
+        f"New processes load the checkpoint and go on with epoch {before}, until epoch {before + after - 1}.",
+    )
+    gap = 0.5
+
+    def epochs(numbers: range, start: float) -> list[Part]:
+        return [Part(1, str(n), "kept" if n < before else "read", start + i) for i, n in enumerate(numbers)]
+
+    rows = {
+        f"rank {rank}": [
+            *epochs(range(before), 0),
+            Part(gap / 2, role="refused" if rank == victim else "absent", start=before),
+            *epochs(range(before, before + after), before + gap),
+        ]
+        for rank in range(ranks)
+    }
+    drawing.text(0, 0, "epochs:")
+    drawing.lanes(0, 14, rows, w=WIDTH - 10)
+    meanings = {"kept": "saved", "refused": "killed", "absent": "ended by torchrun", "read": "new processes"}
+    drawing.legend(0, 14 + 32 * ranks + 10, meanings)
+    return drawing
+
+
+def accumulated(parts: int = 4) -> Drawing:
+    """Backwards of small batches and what is sent between them, with plain DDP and with `no_sync`.
+
+    Args:
+        parts: small batches to one step of the optimizer, 2 to 6.
+
+    Raises:
+        ValueError: there are fewer or more.
+    """
+    if not 2 <= parts <= 6:
+        raise ValueError(f"{parts} small batches: 2 to 6 can be read on a phone")
+    drawing = Drawing(
+        f"{parts} backwards and one step",
+        f"Plain DDP: each of {parts} backwards is followed by an all-reduce, then the step. With no_sync: {parts} "
+        f"backwards, one all-reduce, then the step.",
+    )
+    backward, send, step = Part(1, role="read"), Part(0.6, role="write"), Part(0.4, role="kept")
+    rows = {"plain": [*[backward, send] * parts, step], "no_sync": [*[backward] * parts, send, step]}
+    drawing.lanes(0, 0, rows, w=WIDTH - 10)
+    drawing.legend(0, 78, {"read": "backward", "write": "all-reduce", "kept": "step"})
+    return drawing
+
+
+def straggler(late: float = 2) -> Drawing:
+    """A step of DDP on two ranks, one of which starts late: the other waits for its part of the gradient.
+
+    Args:
+        late: how late, where a forward takes 1 and a backward 2.
+
+    Raises:
+        ValueError: it is not late.
+    """
+    if late <= 0:
+        raise ValueError("the second rank has to be late")
+    drawing = Drawing(
+        "A step beside a slow rank",
+        "Rank 0 computes its forward and its backward and then waits. Rank 1 starts late. Both end together, with the "
+        "all-reduce.",
+    )
+    send = Part(0.5, role="write", start=3 + late)
+    rows = {
+        "rank 0": [Part(1, "forward", "read"), Part(2, "backward", "read"), Part(late, "waits", "absent"), send],
+        "rank 1": [Part(late, "late", ""), Part(1, "forward", "read"), Part(2, "backward", "read"), send],
+    }
+    drawing.lanes(0, 0, rows, w=WIDTH - 10)
+    drawing.legend(0, 78, {"read": "computes", "absent": "waits in backward", "write": "all-reduce"})
     return drawing
