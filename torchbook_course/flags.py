@@ -123,9 +123,9 @@ def _of(node: ast.AST, bound: set[str], modules: set[str]) -> Iterator[Flag]:
                 yield Flag(line, f"{owner or '…'}.__dict__", _PATCH)
             if name == "eval" and _is_foreign(value, bound, modules):  # of pandas, which looks names up in its callers
                 yield Flag(line, f"{owner}.eval", _FRAMES)
-        case ast.MatchClass(kwd_attrs=names):
-            for name in names:
-                yield from _attribute("", name, node.cls.lineno)
+        case ast.MatchClass(cls=cls, kwd_attrs=attributes):
+            for attribute in attributes:
+                yield from _attribute("", attribute, cls.lineno)
         case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _SETTERS and _is_foreign(
             first, bound, modules
         ):
@@ -169,9 +169,9 @@ def _call(node: ast.Call, bound: set[str], modules: set[str]) -> Iterator[Flag]:
             yield Flag(line, f"{name}(level=…)", _FRAMES)
         if keyword.arg == "_frames_up":
             yield Flag(line, keyword.arg, _FRAMES)
-        given = keyword.arg, getattr(keyword.value, "value", None)
-        if given in (("weights_only", False), ("allow_pickle", True)):
-            yield Flag(line, f"{given[0]}={given[1]}", _CODE)
+        option = keyword.arg, getattr(keyword.value, "value", None)
+        if option in (("weights_only", False), ("allow_pickle", True)):
+            yield Flag(line, f"{option[0]}={option[1]}", _CODE)
     if name in _OWN_SETTERS and isinstance(node.func, ast.Attribute):
         given = [node.func.value, *([first] if first else [])]
         if any(_is_foreign(value, bound, modules) or _is_of_a_class(value) for value in given):

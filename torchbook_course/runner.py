@@ -407,7 +407,7 @@ def _watch(tell: Callable[[Message], None], reference: str, bench: harness.Bench
         own = frame.f_globals
         if any(own is one for one in ours):
             return False
-        name = own.get("__name__", "")
+        name = str(own.get("__name__", ""))
         return name == "__main__" or getattr(modules.get(name), "__dict__", None) is not own
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
