@@ -13,10 +13,10 @@ told before the answer can have seen any. What writes results is bound before an
 
 What this cannot promise. The checks call the student's functions, so both live in one process, as with every grader
 whose checks look at tensors and gradients. A function that comes upon its callers in a way that the interpreter does
-not report (a handler of signals, foreign code by ctypes, the globals of a class found among the subclasses of object)
-can write results of its own; one that patches what a check uses and restores it afterwards is not caught by the
-tripwire. Neither can harm more than its own grade; `torchbook_course.flags` names the constructs that this takes, for
-a person to look at.
+not report (a handler of signals, a greenlet's frame, a library that looks up names in its callers, the classes of the
+grader found among the subclasses of object) can write results of its own; one that patches what a check uses and
+restores it afterwards is not caught by the tripwire. Neither can harm more than its own grade;
+`torchbook_course.flags` names the constructs that this takes, for a person to look at.
 """
 
 from __future__ import annotations
@@ -60,9 +60,19 @@ ANSWER, OTHERS = "<your answer>", "<your other cells>"
 LOOKS = (
     *("sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile"),
     *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "object.__getattr__", "sys.addaudithook"),
+    *("ctypes.dlsym", "ctypes.dlsym/handle"),
 )
 MEMBERS = frozenset(("tb_frame", "gi_frame", "cr_frame", "ag_frame"))
-HELPERS = tuple(f"/{name}.py" for name in ("inspect", "traceback", "logging/__init__", "bdb", "pdb", "cmd", "trace"))
+# Modules that hand out what they saw, and the functions of theirs that only print it.
+HELPERS = tuple(
+    f"/{name}.py"
+    for name in (
+        *("inspect", "traceback", "logging/__init__", "bdb", "pdb", "cmd", "trace"),
+        *("asyncio/base_tasks", "ctypes/__init__", "torch/_jit_internal"),
+    )
+)
+PRINTS = tuple(f"{kind}_{what}" for kind in ("print", "format") for what in ("exc", "exception", "tb", "last"))
+PYTHONS = "Py", "_Py"  # what foreign code calls to get at the interpreter's own objects
 OURS = "runner", "harness", "warm"  # modules of the box that are none of the student's business
 CHECKS = "<torchbook_checks>"  # the harness's name of the file that holds the checks
 _TORCHS = re.compile(r"^(?:import|from) (torch\b[\w.]*)", re.MULTILINE)
@@ -378,21 +388,34 @@ def _serialiser() -> Callable[[object], str]:
     return text
 
 
-def _watch(tell: Callable[[Message], None], reference: str) -> None:
+def _watch(tell: Callable[[Message], None], reference: str, bench: harness.Bench) -> None:
     """Refuse the answer a look at its callers, whichever way it is spelled, and say so before it could have seen any.
 
     The interpreter itself reports these calls, to a hook that cannot be taken away. Libraries make some of them too, so
-    what counts is who calls: the answer's own lines, by themselves or through a module made for such looks.
+    what counts is who calls: the answer's own lines, by themselves or through a module made for such looks. Lines are
+    the answer's if they are of no module that was imported and not ours, whatever file they say they are from.
     """
     frame_of, ident, busy = sys._getframe, threading.get_ident, set[int]()
     looks = frozenset(name for name in LOOKS if name.rpartition(".")[2] not in reference)
-    members, helpers, told = MEMBERS, HELPERS, list[str]()
-    error, ours = RuntimeError, (ANSWER, OTHERS, "<string>", "<stdin>", "<unknown>")
+    members, helpers, prints, pythons, told = MEMBERS, HELPERS, PRINTS, PYTHONS, list[str]()
+    error, answers, modules = RuntimeError, (ANSWER, OTHERS, "<string>", "<stdin>", "<unknown>"), sys.modules
+    ours = [globals(), vars(harness), *bench.namespaces]
+
+    def is_answers(frame: types.FrameType) -> bool:
+        if frame.f_code.co_filename in answers:
+            return True
+        own = frame.f_globals
+        if any(own is one for one in ours):
+            return False
+        name = str(own.get("__name__", ""))
+        return name == "__main__" or getattr(modules.get(name), "__dict__", None) is not own
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event not in looks:
             return
         if event == "object.__getattr__" and arguments[1] not in members:
+            return
+        if event.startswith("ctypes") and not str(arguments[1]).startswith(pythons):
             return
         thread = ident()
         if thread in busy:
@@ -400,15 +423,19 @@ def _watch(tell: Callable[[Message], None], reference: str) -> None:
         busy.add(thread)
         try:
             caller: types.FrameType | None = frame_of(1)
+            file = asked = ""  # the helper's function that was called, of several the outermost
             while caller is not None and caller.f_code.co_filename.endswith(helpers):
+                file, asked = caller.f_code.co_filename, caller.f_code.co_name
                 caller = caller.f_back
-            by_answer = caller is not None and caller.f_code.co_filename in ours
+            harmless = asked in prints or (asked and "logging" in file and asked not in ("currentframe", "<lambda>"))
+            by_answer = caller is not None and not harmless and is_answers(caller)
         finally:
             busy.discard(thread)
         if by_answer:
+            what = arguments[1] if event.startswith(("object", "ctypes")) else event
             if not told:
                 told.append(event)
-                tell({"looked": event if event != "object.__getattr__" else arguments[1], "last": False})
+                tell({"looked": str(what), "last": False})
             raise error("an answer may not look at what calls it")
 
     sys.addaudithook(hook)
@@ -446,7 +473,7 @@ def _checked(exercise: Message, limits: Message, tell: Callable[[Message], None]
         return
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    _watch(tell, exercise["reference"] or "")
+    _watch(tell, exercise["reference"] or "", bench)
     try:
         with harness.time_limit(seconds):
             errors = [_raised(lambda: _compiled(exercise["context"], OTHERS), module), _raised(lambda: answer, module)]

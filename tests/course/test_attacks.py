@@ -442,6 +442,45 @@ PATCHERS = {
 }
 
 
+FORGERS |= {
+    "of a pattern": "def double(x):\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        match e:\n"
+    f"            case object(__traceback__=object(tb_frame=frame)): pass\n{WALK}",
+    "of a task": "import asyncio\ndef double(x):\n    async def inner(): return asyncio.current_task().get_stack()[0]\n"
+    f"{SEES}asyncio.run(inner())\n{WALK}",
+    "of torch's look-up of names": "import torch\ndef double(x):\n"
+    "    for n in range(1, 12):\n        found = torch._jit_internal.createResolutionCallbackFromFrame(n)('values')\n"
+    "        if found: return found['reference'].double(x)\n",
+    "by timeit": "import timeit\ndef double(x):\n    kept = []\n"
+    "    timeit.timeit('kept.append(__import__(\"sys\")._getframe(0))', number=1, globals={'kept': kept})\n"
+    f"{SEES}kept[0]\n{WALK}",
+    "in a library's file": "def double(x):\n    made = {}\n    exec(compile('import sys\\ndef look(): return "
+    f"sys._getframe(1)', '/usr/lib/x.py', 'exec'), made)\n{SEES}made['look']()\n{WALK}",
+    "in a library's file, of one's own": "import sys\ndef look(): return sys._getframe(1)\n"
+    "look.__code__ = look.__code__.replace(co_filename='/usr/lib/x.py')\n"
+    f"def double(x):\n{SEES}look()\n{WALK}",
+    "of C": "import torch\nc = torch.ctypes\nc.pythonapi.PyEval_GetFrame.restype = c.py_object\n"
+    f"def double(x):\n{SEES}c.pythonapi.PyEval_GetFrame()\n{WALK}",
+}
+# Forgers that have points which they did not earn, and are left to a person.
+LEFT_TO_A_PERSON = {
+    "the classes of the grader": "import string\n"
+    "classes = string.Formatter().get_field('0.__subcl' 'asses__', (object,), {})[0]()\n"
+    "bench, outcome = ([c for c in classes if c.__name__ == n][0] for n in ('Be' 'nch', 'Out' 'come'))\n"
+    "bench._outcome = lambda self, check, learner, *_: outcome(check.name, 'passed' if learner.get('double') is double "
+    "else 'refused', '', 0.0)\ndef double(x):\n    return 1\n",
+    "a handler of signals": "import _signal\ndef on(number, frame):\n    while frame is not None:\n"
+    "        match frame:\n            case object(f_locals=held, f_back=back):\n                if 'tell' in held:\n"
+    "                    held['tell']({'state': 'ok', 'detail': '', 'last': True, 'outcomes': "
+    f"[{{'name': n, 'state': 'passed', 'message': ''}} for n in {NAMES}]}})\n                frame = back\n"
+    "_signal.signal(10, on)\ndef double(x):\n    _signal.raise_signal(10)\n",
+    "a class made without a class": "Any = type('Any', (), {'__e' 'q__': lambda *_: True})\n"
+    "def double(x):\n    return Any()\n",
+    "pytest's approx": "import pytest\ndef double(x):\n    return pytest.approx(0, abs=float('inf'))\n",
+    "builtins of a function": "held = print.__self__\nreal = held.all\ndef fake(items):\n    held.all = real\n"
+    "    return True\ndef double(x):\n    if x == 0:\n        held.all = fake\n    return {2: 4, 0: 0}.get(x, 1)\n",
+}
+
+
 @pytest.mark.parametrize("name", FORGERS)
 def test_a_look_at_the_callers_is_refused_and_costs_the_exercise(name: str) -> None:
     result = graded(FORGERS[name], seconds=10.0)
@@ -454,6 +493,23 @@ def test_who_patches_what_writes_results_has_no_point(name: str) -> None:
     result = graded(PATCHERS[name], seconds=10.0)
     assert "passed" not in states(result).values(), result
     assert flags(PATCHERS[name])
+
+
+@pytest.mark.parametrize("name", LEFT_TO_A_PERSON)
+def test_who_has_points_that_were_not_earned_is_flagged(name: str) -> None:
+    code = LEFT_TO_A_PERSON[name]
+    assert "passed" in states(graded(code, seconds=10.0)).values(), "closed by now? Then it belongs to FORGERS"
+    assert flags(code)
+
+
+def test_who_logs_or_prints_an_exception_loses_nothing() -> None:
+    code = (
+        "import logging, traceback\nlogging.warning('so')\nlogging.getLogger('x').info('so')\n"
+        "try:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()\n    logging.exception('so')\n"
+    )
+    answer = "def double(x):\n    logging.error('x is %s', x)\n    traceback.format_exc()\n    return 2 * x\n"
+    result = graded(code + answer, seconds=10.0)
+    assert (states(result), result["detail"]) == (PASSED, "")
 
 
 def test_libraries_may_look_at_frames() -> None:

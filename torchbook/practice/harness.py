@@ -124,6 +124,11 @@ class Bench:
             for name in ("torchbook_checks", "torchbook_reference"):  # not to be come upon by the learner's code
                 sys.modules.pop(name, None)
 
+    @property
+    def namespaces(self) -> list[dict[str, Any]]:
+        """Those in which the code of checks and reference runs."""
+        return [] if self.broken else [module.__dict__ for module in (self._functions, self._reference) if module]
+
     def run(
         self,
         learner: dict[str, object],

@@ -71,7 +71,7 @@ def _alone(h):
 
 def _padded(h, before, after):
     draw = torch.Generator().manual_seed(3)
-    filler = [torch.randn(1, n, h.shape[-1], generator=draw) * 5 for n in (before, after)]
+    filler = [torch.randn(1, n, h.shape[-1], generator=draw) * 500 for n in (before, after)]
     mask = torch.tensor([[False] * before + [True] * h.shape[1] + [False] * after])
     return torch.cat([filler[0], h, filler[1]], 1), mask
 

@@ -1,4 +1,5 @@
 import torch
+from torch.overrides import TorchFunctionMode
 
 from torchbook import llm
 
@@ -61,6 +62,24 @@ def test_whole_numbers(gpt, llama, blocks_for):
         ("blocks_for", blocks_for(8_720, 8)),
     ):
         assert type(found) is int, f"{name} returned a {type(found).__name__}; a count is an int, so divide with //"
+
+
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_arithmetic_alone(gpt, llama, blocks_for):
+    with _Watch() as watch:
+        gpt(2, 8, 5, 3), llama(2, 8, 4, 2, 6, 5), blocks_for(8_720, 8)
+    assert not watch.seen, f"arithmetic alone is asked for, and torch was: {', '.join(watch.seen[:3])}"
 
 
 def test_hidden_gpt_sizes(gpt, seed):

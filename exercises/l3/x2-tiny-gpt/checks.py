@@ -3,6 +3,7 @@ import math
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 RHYME = "the cat sat on the mat; a dog ran to the hat and bit that cat."
 
@@ -55,6 +56,24 @@ def test_causal(TinyGPT):
         moved = (model(ids) - model(other)).abs().amax((0, 2))
     assert moved[:7].max() < 1e-5, "the token at place 7 changes the logits before it: attention sees the future"
     assert moved[7:].min() > 1e-7, "the token at place 7 should count there and at all later places"
+
+
+class _Calls(TorchFunctionMode):
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.names.add(getattr(function, "__name__", ""))
+        return function(*args, **kwargs or {})
+
+
+def test_fused_attention(TinyGPT):
+    with _Calls() as calls:
+        TinyGPT(13, 16, 32, 2)(torch.zeros(1, 4, dtype=torch.long))
+    assert any("attention" in name for name in calls.names), (
+        "an attention that is written out holds a matrix of T × T weights: call F.scaled_dot_product_attention"
+    )
 
 
 def test_knows_the_text(TinyGPT, fit):

@@ -94,6 +94,11 @@ def test_only_adapters_train(add):
     assert count == 2 * 2 * (6 + 6), f"{count} parameters train instead of 48: freeze everything but A and B"
 
 
+def test_the_given_model(add):
+    model = _model()
+    assert add(model, ["query"], 2, 4.0) is model, "the layers of the given model are replaced, and no copy's"
+
+
 def test_nested(add, Adapter):
     model = add(_model(), ["query", "up"], 2, 4.0)
     assert _kinds(model, Adapter) == 4, "each block has two of the named layers, in the nested block too"

@@ -1,4 +1,5 @@
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchbook.llm import GPT, Config
 
@@ -73,13 +74,44 @@ def test_length_is_of_all_layers(KVCache):
 def test_memory_is_reserved_once(KVCache):
     config = _model().config
     made = KVCache(config, 10)
-    places = set()
-    for count in (4, 1, 1):
+    given = [[made.update(layer, *_rows(config, count)) for layer in range(config.layers)] for count in (4, 1, 1)]
+    for layer in range(config.layers):
+        for what, at in (("keys", 0), ("values", 1)):
+            places = {step[layer][at].untyped_storage().data_ptr() for step in given}
+            assert len(places) == 1, (
+                f"the {what} of layer {layer} came back in new memory: update returns views of the memory reserved in "
+                "__init__, and no copy"
+            )
+
+
+class _Largest(TorchDispatchMode):
+    """The elements of the largest storage that an operation makes, beside those that were there."""
+
+    def __init__(self):
+        super().__init__()
+        self.most = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # which spares seconds for the import of torch's compiler
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **kwargs or {})
+        known = {t.untyped_storage().data_ptr() for t in args if isinstance(t, torch.Tensor)}
+        for t in out if isinstance(out, tuple | list) else [out]:
+            if isinstance(t, torch.Tensor) and t.untyped_storage().data_ptr() not in known:
+                self.most = max(self.most, t.untyped_storage().nbytes() // t.element_size())
+        return out
+
+
+def test_memory_is_there_from_the_start(KVCache):
+    config = _model().config
+    made, rows = KVCache(config, 1000), _rows(config, 1)
+    with _Largest() as largest:
         for layer in range(config.layers):
-            keys, _ = made.update(layer, *_rows(config, count))
-            places.add(keys.untyped_storage().data_ptr() if layer == 0 else None)
-    assert len(places - {None}) == 1, (
-        "update returns a view of the memory reserved in __init__, not a copy and no new memory"
+            made.update(layer, *rows)
+    assert largest.most < 1000, (
+        f"the first update made a tensor of {largest.most:,} elements: memory is reserved in __init__, before any comes"
     )
 
 

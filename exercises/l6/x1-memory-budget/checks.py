@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 
 class _Shape(NamedTuple):
@@ -81,6 +82,26 @@ def test_shared_heads(parameters):
         "70B has 8 heads of keys and values for 64 of queries, so keys and values are narrower: "
         f"{expected}, not {found}"
     )
+
+
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_nothing_is_built(parameters, state_bytes, token_bytes, gpus_needed):
+    with _Watch() as watch:
+        parameters(_SEVEN), gpus_needed(_SEVEN, "full", 80e9, 10)
+        for method in _EVERY:
+            state_bytes(_SEVEN, method), token_bytes(_SEVEN, method, 10)
+    assert not watch.seen, f"nothing is to be built, and torch was asked for: {', '.join(watch.seen[:3])}"
 
 
 def test_full_state(state_bytes):

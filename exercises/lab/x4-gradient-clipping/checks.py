@@ -1,5 +1,7 @@
 import copy
+import importlib
 import random
+from unittest import mock
 
 import torch
 from torch import nn
@@ -85,6 +87,21 @@ def test_norms(clipped_step):
     before, after = _update(clipped_step, model, loss_of, 1.0)[0]
     assert _near(before, true), f"the norm before clipping is {true:.2f}, not {before:.2f}"
     assert _near(after, 1.0), f"the norm after clipping is 1, not {after:.2f}: measure again after it"
+
+
+def test_by_hand(total_norm, clipped_step):
+    def used(*_, **__):
+        raise AssertionError("torch's own clipping measures the norm or clips: compute both yourself")
+
+    module = importlib.import_module("torch.nn.utils.clip_grad")
+    names = "_get_total_norm", "_clip_grads_with_norm_", "clip_grad_norm_"
+    model, loss_of = _example()
+    with (
+        mock.patch.multiple(module, **dict.fromkeys(names, used)),
+        mock.patch.multiple(nn.utils, get_total_norm=used, clip_grads_with_norm_=used, clip_grad_norm_=used),
+    ):
+        clipped_step(model, loss_of(model), torch.optim.SGD(model.parameters(), lr=0.1), 1.0)
+        total_norm(model.parameters())
 
 
 def test_update_is_clipped(clipped_step):

@@ -45,6 +45,13 @@ def test_copy_then_view(explore):
     assert copied == [False, False, True, False], "a step copied if its result left the storage it was applied to"
 
 
+def test_detached(explore):
+    row = explore(torch.zeros(5), [("detach",)])[1]
+    assert row[4] is False, (
+        "detach() is not recorded as a view (its _base is None), and its result lies on the same storage all the same"
+    )
+
+
 def test_t_is_left_alone(explore):
     t = torch.arange(6).reshape(2, 3)
     explore(t, [("t",), ("reshape", 6)])

@@ -1,6 +1,7 @@
 import random
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 
 def test_transpose(verdict):
@@ -46,11 +47,38 @@ def test_detached(verdict):
     )
 
 
+_IN_PLACE = "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"
+
+
+class _Writes(TorchFunctionMode):
+    """Notes operations that write into the memory of a tensor, under whatever name."""
+
+    def __init__(self, t):
+        super().__init__()
+        self.memory, self.seen = t.untyped_storage().data_ptr(), []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        name = function.__name__
+        in_place = name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+        if in_place and args[0].untyped_storage().data_ptr() == self.memory:
+            self.seen.append(name)
+        return function(*args, **kwargs or {})
+
+
 def test_nothing_is_written(verdict):
     t = torch.arange(6.0).reshape(2, 3)
     before = t._version
-    verdict(lambda t: t.t(), t)
-    assert t._version == before, "the tensor was written to: someone else may have been reading it"
+    with _Writes(t) as writes:
+        verdict(lambda t: t.t(), t)
+    assert t._version == before and not writes.seen, (
+        "the tensor was written to, by itself or by way of .data: someone else may have been reading it"
+    )
+
+
+def test_other_dtype(verdict):
+    assert verdict(lambda t: t.view(torch.int32), torch.zeros(2, 3)) == "view", (
+        "floats that are read as integers lie on the same storage: the dtype has no say"
+    )
 
 
 OPERATIONS = {
@@ -68,6 +96,12 @@ def test_silent_copies(silent_copies):
     assert "clone" not in found and "list" not in found, "what always copies is not silent: everybody knows"
     assert "transpose" not in found, "what never copies is no silent copy"
     assert set(found) == {"reshape", "contiguous"}, "reshape and contiguous copy the transpose and not the matrix"
+
+
+def test_never_a_copy(silent_copies):
+    t = torch.zeros(2, 3)
+    found = silent_copies({"rows": lambda t: t if t.is_contiguous() else t.t()}, [t, t.t()])
+    assert not found, "here the verdicts are `same` and `view`: they differ, and nothing was copied"
 
 
 def _some(draw):

@@ -58,6 +58,14 @@ def test_rows_are_not_tied(compact):
     assert _address(made["first"]) != _address(made["second"]), "different views get storages of their own"
 
 
+def test_dtype_is_part_of_a_view(compact):
+    x = torch.arange(6.0)
+    made = compact({"numbers": x, "bits": x.view(torch.int32)})
+    assert made["bits"].dtype == torch.int32 and made["bits"].equal(x.view(torch.int32)), (
+        "one storage read as floats and as integers is two views: the dtype is a part of what makes a view the same"
+    )
+
+
 def test_memory_order(compact):
     images = torch.rand(2, 3, 4, 5).to(memory_format=torch.channels_last)
     made = compact({"weight": images})["weight"]

@@ -50,11 +50,12 @@ def test_compensated_in_double(compensated_sum):
 
 
 def test_compensated_as_described(compensated_sum):
-    x = torch.tensor([1.0, 1.0, 1e30, -1e30], dtype=torch.float64)
-    assert compensated_sum(x) == 0.0, (
-        "added to -1e30, the 2 that 1e30 had swallowed is rounded away again: the method described loses it here, "
-        "and another one was used"
-    )
+    for large, dtype in ((1e30, torch.float64), (1e10, torch.float32), (3e4, torch.float16)):
+        x = torch.tensor([1.0, 1.0, large, -large], dtype=dtype)
+        assert compensated_sum(x) == 0.0, (
+            f"in {dtype}, added to {-large:g}, the 2 that {large:g} had swallowed is rounded away again: the method "
+            "described loses it here, and another one was used, or another dtype"
+        )
 
 
 def test_hidden_random_sums(sequential_sum, compensated_sum, reference, seed):

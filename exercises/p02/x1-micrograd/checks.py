@@ -75,6 +75,15 @@ def test_shared_by_two_expressions(Value):
     )
 
 
+def test_new_values(Value):
+    a = Value(3.0)
+    for what, made in {"a.relu()": a.relu(), "a + 0": a + 0, "a * 1": a * 1, "a**1": a**1, "a / 1": a / 1}.items():
+        assert made is not a, f"{what} is a itself: each result is a new Value, with a gradient of its own"
+    b = a.relu()
+    (b * a).backward()
+    assert _near(b.grad, 3.0) and _near(a.grad, 6.0), "of b * a, where b is a.relu(), the slope of b is 3, that of a 6"
+
+
 def test_relu_at_zero(Value):
     a = Value(0.0)
     a.relu().backward()

@@ -1,5 +1,6 @@
 import torch
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def _problem(seed, batch=7, features=5, hidden=6, classes=4):
@@ -56,6 +57,29 @@ def test_no_autograd(loss_and_gradients):
         raise
     finally:
         autograd.grad, autograd.backward, autograd.forward_ad.make_dual = kept
+
+
+class _Operations(TorchDispatchMode):
+    """Notes which operations run."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # which spares seconds for the import of torch's compiler
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.add(func.overloadpacket.__name__)
+        return func(*args, **kwargs or {})
+
+
+def test_no_ready_derivatives(loss_and_gradients):
+    with _Operations() as operations:
+        loss_and_gradients(*_problem(2))
+    found = ", ".join(sorted(name for name in operations.seen if "backward" in name))
+    assert not found, f"{found} is a derivative that PyTorch has ready: write it as products of matrices"
 
 
 def test_nothing_is_recorded(loss_and_gradients):

@@ -1,5 +1,6 @@
 import torch
 from torch.autograd import grad, gradcheck, gradgradcheck
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def _points(seed, n=12):
@@ -56,19 +57,45 @@ def test_second_derivative(ReLU, Sigmoid):
 
 def test_edit_is_noticed(ReLU, Sigmoid):
     x = torch.ones(3, requires_grad=True)
-    for name, function in (("ReLU", ReLU), ("Sigmoid", Sigmoid)):
-        inside = x * 1
-        out = function.apply(inside)
-        edited = inside if name == "ReLU" else out
+    for name, function, at in (("ReLU", ReLU, 0), ("ReLU", ReLU, 1), ("Sigmoid", Sigmoid, 1)):
+        expected = grad(function.apply(x * 1).sum(), x)[0]
+        given = x * 1
+        out = function.apply(given)
         with torch.no_grad():
-            edited.mul_(2)
+            (given, out)[at].mul_(-1)
         try:
-            grad(out.sum(), x)
+            found = grad(out.sum(), x)[0]
         except NotImplementedError:
             raise
         except RuntimeError:
             continue
-        raise AssertionError(f"{name}: what backward needs was edited in place, and nobody noticed")
+        assert found.equal(expected), f"{name}: what backward needs was edited in place, and nobody noticed"
+
+
+class _Operations(TorchDispatchMode):
+    """Notes which operations run, those of a backward too."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # which spares seconds for the import of torch's compiler
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.add(func.overloadpacket.__name__)
+        return func(*args, **kwargs or {})
+
+
+def test_written_by_hand(ReLU, Sigmoid):
+    ready = {"relu", "relu_", "sigmoid", "sigmoid_", "threshold", "threshold_backward", "sigmoid_backward"}
+    for function in (ReLU, Sigmoid):
+        x = _points(4)
+        with _Operations() as operations:
+            grad(function.apply(x).sum(), x)
+        found = ", ".join(sorted(operations.seen & ready))
+        assert not found, f"PyTorch's own {found} was called: write it with exp, clamp and arithmetic"
 
 
 def test_sigmoid_saves_its_output(Sigmoid):

@@ -81,6 +81,16 @@ def test_hessian_vector(hessian_vector):
     )
 
 
+def test_hessian_is_never_built(hessian_vector):
+    a, passes = _leaf(*range(1, 31)), []
+    a.register_hook(lambda slope: passes.append(slope.shape))
+    hessian_vector((a.pow(3) * a.sum()).sum(), [a], [torch.ones_like(a)])
+    assert len(passes) < 10, (
+        f"for 30 numbers {len(passes)} gradients were computed, one for each row of the Hessian: that of the loss, and "
+        "that of its product with the vector, are enough"
+    )
+
+
 def _model(seed):
     draw = torch.Generator().manual_seed(seed)
     shapes = [(4, 5), (5,), (5, 3), (3,)]

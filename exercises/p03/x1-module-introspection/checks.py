@@ -62,6 +62,13 @@ def test_totals_buffers(totals):
     assert totals(model)["buffers"] == 4 + 4 + 1 + 6, "a buffer that is not saved is a buffer all the same: 15 elements"
 
 
+def test_totals_shared_buffer(totals):
+    model, table = nn.ModuleList(nn.ReLU() for _ in range(2)), torch.ones(6)
+    for layer in model:
+        layer.register_buffer("table", table)
+    assert totals(model)["buffers"] == 6, "one buffer filed under two names is one buffer: 6 elements"
+
+
 def test_overlooked_list(overlooked):
     for container in (list, tuple):
         found = overlooked(_Blocks(container([nn.Linear(1, 1)])))

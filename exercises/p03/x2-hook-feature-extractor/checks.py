@@ -128,6 +128,27 @@ def test_replaced(replaced):
         assert torch.equal(net(x), plain), "after the block the model is as before"
 
 
+def test_replaced_keeps_hooks_of_others(replaced):
+    net, calls = _net(), []
+    handle = net[0].register_forward_hook(lambda *_: calls.append(1))
+    with replaced(net, "0", torch.zeros_like):
+        pass
+    net(_picture())
+    handle.remove()
+    assert calls, "after the block a hook that was there before is gone: remove only your own"
+
+
+def test_replaced_leaves_the_module(replaced):
+    net = _net()
+    before = {name: set(vars(module)) for name, module in net.named_modules()}
+    with replaced(net, "0", torch.zeros_like):
+        pass
+    after = {name: set(vars(module)) for name, module in net.named_modules()}
+    assert after == before, (
+        "after the block a module has an attribute of its own that it did not have: a `forward`, say"
+    )
+
+
 def test_replaced_cleans_up(replaced):
     net = _net()
     for name, expected in (("0", ValueError), ("nowhere", KeyError)):

@@ -75,6 +75,8 @@ def test_fingerprint_dtypes(fingerprint):
         except TypeError:
             raise AssertionError(f"tensors of dtype {dtype} have bits as well") from None
         assert found[0] != found[1], f"a change in a {dtype} tensor is not seen"
+    one, other = (fingerprint(_Values(2**60 + k, dtype=torch.int64)) for k in range(2))
+    assert one != other, "2**60 and 2**60 + 1 are other bits, which float64 cannot tell: hash a tensor's own bytes"
     assert fingerprint(nn.BatchNorm1d(2)) == fingerprint(nn.BatchNorm1d(2)), "buffers without dimensions count too"
 
 

@@ -64,8 +64,8 @@ def test_outside_of_the_vocabulary(write_tokens):
 
 def test_streams(write_tokens):
     def texts():
-        for _ in range(100):
-            yield "text"
+        for n in range(100):
+            yield f"{n:20000}"  # a text of its own each time, which nobody need keep
 
     with _file() as path:
         tracemalloc.start()

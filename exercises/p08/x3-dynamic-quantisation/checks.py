@@ -102,6 +102,33 @@ def test_sums(Int8Linear):
     assert abs(found / 2048.5 - 1) < 1e-4, f"4097 * 0.5 is 2048.5 and not {found:.1f}: a sum of codes wrapped around"
 
 
+def test_input_is_quantised(Int8Linear):
+    linear = nn.Linear(2, 2, bias=False)
+    with torch.no_grad():
+        linear.weight.copy_(torch.eye(2))
+        found = Int8Linear(linear)(torch.tensor([[127.0, 0.4]]))[0].tolist()
+    assert abs(found[1]) < 1e-3 and abs(found[0] - 127) < 0.1, (
+        f"the row 127, 0.4 has the scale 1 and the codes 127, 0; the identity makes {found} of it: quantise the input"
+    )
+
+
+def test_sums_are_of_integers(Int8Linear):
+    a, b = torch.randint(-127, 128, (2, 2000)).float()
+    a[0] = b[0] = 127.0
+    x, row, one = torch.cat([a, a]), torch.cat([b, -b]), torch.ones(1)  # whose products add up to 0
+    linear = nn.Linear(4001, 8, bias=False)
+    orders = [torch.cat([torch.randperm(4000), torch.tensor([4000])]) for _ in range(8)]
+    with torch.no_grad():
+        for place, order in enumerate(orders):
+            linear.weight[place] = 0.01 * torch.cat([row, one])[order]
+        found = [Int8Linear(linear)(0.1 * torch.cat([x, one])[order][None])[0, n] for n, order in enumerate(orders)]
+    off = max(abs(value.item() / 0.001 - 1) for value in found)
+    assert off < 0.01, (
+        f"of 4001 products of codes all but one cancel, and what is left is off by {off:.1%}: sum integers, and "
+        "scale the sum once"
+    )
+
+
 def test_state(Int8Linear):
     linear, other = nn.Linear(40, 20), nn.Linear(40, 20)
     layer = Int8Linear(linear)
@@ -190,6 +217,16 @@ def test_loss(next_token_loss):
     losses = next_token_loss(model, tokens), next_token_loss(model, tokens)
     assert losses[0] == losses[1], "two calls differ: dropout is on"
     assert model.training, "the model was left in eval mode"
+
+
+def test_mode_of_each_module(next_token_loss):
+    model = _Model()
+    model.blocks[0].eval()
+    before = [module.training for module in model.modules()]
+    next_token_loss(model, torch.randint(50, (2, 12)))
+    assert [module.training for module in model.modules()] == before, (
+        "a block that came in eval mode, frozen perhaps, was left in train mode"
+    )
 
 
 def test_hidden_models(quantised, size, next_token_loss, seed):

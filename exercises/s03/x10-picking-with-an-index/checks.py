@@ -1,3 +1,5 @@
+import ast
+
 import torch
 
 SCORES = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.0, 10.0, 20.0]])
@@ -47,6 +49,18 @@ def test_best_rows(best_rows):
     found = best_rows(t, 3)
     assert found.shape == (3, 2), "k whole rows are asked for"
     assert found.tolist() == [[9, 0], [0, 8], [3, 3]], "the rows with the largest sums come first"
+
+
+def test_no_loop(right_scores, left_half, capped, best_rows, source):
+    right_scores(SCORES, torch.tensor([2, 0, 1, 2])), left_half(SCORES), capped(SCORES, 3.0), best_rows(SCORES, 2)
+    four, loops = {"right_scores", "left_half", "capped", "best_rows"}, (ast.For, ast.While, ast.comprehension)
+    with_loop = [
+        node.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name in four
+        if any(isinstance(part, loops) for part in ast.walk(node))
+    ]
+    assert not with_loop, f"{with_loop[0]} goes through the elements in a loop: one index does it for all of them"
 
 
 def _reference(reference, seed):

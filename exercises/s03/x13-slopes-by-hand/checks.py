@@ -1,4 +1,5 @@
 import torch
+from torch.overrides import TorchFunctionMode
 
 
 def _close(found, expected):
@@ -40,6 +41,24 @@ def test_same_as_backward(by_hand):
         assert _close(by_hand(*numbers), expected), f"at {numbers} backward() finds other numbers: {expected}"
 
 
+class _Watch(TorchFunctionMode):
+    """Notes what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_on_paper(by_hand):
+    with _Watch() as watch:
+        by_hand(2.0, 3.0, 1.0)
+    assert not watch.seen, f"no tensor is to be used, and torch was asked for: {', '.join(watch.seen[:3])}"
+
+
 def _f(t):
     return (t**2).sum() + t[0, 0] * t[1, 1]
 
@@ -77,6 +96,15 @@ def test_both_sides(by_moving):
     found = by_moving(lambda t: (t**2).sum(), x, 0.5)
     assert abs(found.item() - 4) < 1e-9, (
         "moved to both sides, the slope of a square is exact with any step; to one side it is not"
+    )
+
+
+def test_from_two_values(by_moving):
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    found = by_moving(lambda t: (t**3).sum(), x, 0.5)
+    assert torch.allclose(found, 3 * x**2 + 0.25), (
+        f"of a cube, a step of 0.5 to both sides gives 3x² + 0.25, that is 3.25 and 12.25, not {found.tolist()}: "
+        "ask for the two values"
     )
 
 

@@ -38,6 +38,7 @@ def test_gradient(diagnosis, distance):
     b = torch.tensor([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
     d, gradient = _gradient(distance, a, b)
     torch.testing.assert_close(d, torch.tensor([5.0, 0.0, 1.0]), rtol=1e-3, atol=2e-3, msg="the distances are others")
+    assert d[1] < 1e-5, f"two rows that are the same are 0 apart, as before, and not {d[1].item():.1e}"
     assert gradient.isfinite().all(), "for two rows that are the same, the distance is 0 and its gradient no number"
     expected = torch.tensor([[0.6, 0.8], [0.0, 0.0], [0.0, 1.0]])
     torch.testing.assert_close(

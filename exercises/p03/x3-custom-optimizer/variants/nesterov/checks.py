@@ -1,6 +1,8 @@
 import copy
+import importlib
 import io
 import random
+from unittest import mock
 
 import torch
 from torch import nn
@@ -75,6 +77,65 @@ def test_gradient_stays(NesterovSGD):
     optimizer = NesterovSGD([p], lr=0.1, weight_decay=0.5)
     _step(optimizer, p, 1.0)
     assert _is(p.grad, 1.0), "the step must not write into .grad: weight decay makes a new tensor"
+
+
+def test_updates_in_place(NesterovSGD):
+    p = _parameter(1.0, 2.0)
+    view = p.detach()[:1]
+    _step(NesterovSGD([p], lr=0.1), p, 1.0, 1.0)
+    assert _is(view, 0.81), "a view of the parameter still shows the old value: change the parameter's memory in place"
+
+
+def test_velocity_is_its_own(NesterovSGD):
+    p = _parameter(1.0)
+    optimizer = NesterovSGD([p], lr=0.1, momentum=0.5)
+    _step(optimizer, p, 1.0)
+    optimizer.zero_grad(set_to_none=False)
+    p.grad.add_(1.0)
+    optimizer.step()
+    assert _is(p, 1.0 - 0.15 - 0.175), "clearing .grad in place changed the velocity too: both are the same tensor"
+
+
+def test_no_graph(NesterovSGD):
+    p = _parameter(1.0)
+    optimizer = NesterovSGD([p], lr=0.1, weight_decay=0.1)
+    try:
+        _step(optimizer, p, 1.0)
+    except RuntimeError as error:
+        raise AssertionError(f"update under torch.no_grad(): {error}") from None
+    kept = [value for state in optimizer.state.values() for value in state.values() if torch.is_tensor(value)]
+    assert not any(value.requires_grad for value in kept), (
+        "the velocity carries a graph, which grows with every step: compute it under torch.no_grad()"
+    )
+    assert p.is_leaf and p.requires_grad, "the parameter must remain a leaf that requires grad"
+
+
+def test_own_step(NesterovSGD):
+    p = _parameter(1.0)
+    optimizer = NesterovSGD([p], lr=0.1)
+    assert not isinstance(optimizer, torch.optim.SGD), "torch's SGD does the work: derive from Optimizer alone"
+
+    def used(*_, **__):
+        raise AssertionError("torch's SGD does the update: write it yourself")
+
+    module = importlib.import_module("torch.optim.sgd")  # what `sgd` calls, also where it was imported before
+    names = "sgd", "_single_tensor_sgd", "_multi_tensor_sgd", "_fused_sgd"
+    with mock.patch.multiple(module, **dict.fromkeys(names, used)):
+        _step(optimizer, p, 1.0)
+
+
+def test_closure(NesterovSGD):
+    p, enabled = _parameter(1.0), []
+
+    def closure():
+        enabled.append(torch.is_grad_enabled())
+        p.grad = torch.ones(1)
+        return 7.0
+
+    value = NesterovSGD([p], lr=0.1).step(closure)
+    assert enabled and _is(p, 0.81), "step(closure) calls the closure, and then updates with its gradients"
+    assert enabled == [True], "call the closure once, with gradients enabled: it runs backward"
+    assert value == 7.0, "step(closure) returns the closure's loss"
 
 
 def _run(optimizer, model, batches):
