@@ -63,10 +63,11 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   function line(points) {
     const path = s("path", { class: "tbgraph-edge", d: curve(points) });
     const tip = s("path", { class: "tbgraph-tip" });
-    const middle = points[Math.floor(points.length / 2)];
+    const [first, middle, last] = [points[0], halfway(points), points.at(-1)];
+    const level = Math.abs(last.x - first.x) > 2 * Math.abs(last.y - first.y);
     const left = points[0].x < points[points.length - 1].x - 4; // the number stands on the side to which the edge leads
     const beside = { class: `tbgraph-label ${left ? "tbgraph-left" : ""}`, x: middle.x + (left ? -7 : 7), y: middle.y + 4 };
-    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : beside);
+    const text = s("text", across || level ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : beside);
     const parts = { path, tip, text, points };
     aim(parts, false);
     return parts;
@@ -329,6 +330,14 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   }
   const remove = () => { stop(); el.remove(); };
   return { el, nodes, edges: lines, show, fit, begin, zoom, placed, view: () => view, readable, start, spots, send, cover, remove };
+}
+
+/** The middle of a smooth path through points. */
+function halfway(points) {
+  const middle = points[Math.floor(points.length / 2)];
+  if (points.length !== 3) return middle;
+  const [from, , to] = points;
+  return { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
 }
 
 /** Slow at both ends. */

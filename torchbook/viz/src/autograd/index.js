@@ -9,6 +9,7 @@ import { STYLE } from "./style.js";
 
 const TRAITS = ["scenario", "target", "step", "selected"];
 const PACE = 900; // milliseconds between steps when it plays
+const SHORT = 3; // letters of a number that stays at its arrow
 const LETTER = 7.9; // the width of a letter in a box
 const NARROW = 480; // of the picture: boxes are smaller, and details lie below, not beside
 
@@ -238,8 +239,12 @@ function render({ model, el }) {
     const tensor = (i, used = 2) => tiny(data.tensors[i], room - used);
     if (state.unrecorded) return "not recorded";
     if (state.unreached) return "not reached";
-    if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after, 6)}`;
-    if (state.arrived) return `∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`;
+    const own = (text) => {
+      const both = node.value === null ? "" : `= ${tensor(node.value)} · ${text}`;
+      return both && both.length <= room ? both : text;
+    };
+    if (node.kind === "leaf" && state.grad) return own(`.grad ${tensor(state.grad.after, 6)}`);
+    if (state.arrived) return own(`∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`);
     if (!state.recorded) return "–";
     return node.value === null ? tuple(node.outputs[0]?.shape ?? ["?"]) : `= ${tensor(node.value)}`;
   }
@@ -255,7 +260,8 @@ function render({ model, el }) {
       part.backward = sent;
       aim(part, sent);
     }
-    put(part.text, sent && flow.now ? tiny(data.tensors[flow.gradient], 14) : "");
+    const number = sent ? tiny(data.tensors[flow.gradient], 14) : "";
+    put(part.text, flow.now || number.length <= SHORT ? number : "");
   }
   relayout();
   show();

@@ -155,7 +155,12 @@ function render({ model, el }) {
     const off = taken(recording, now.op, stops, at);
     const of = (from) => rows.filter((row) => row.from === from || row.from === "both").length;
     if (way) replace(said, why(off[way - 1]));
-    else replace(said, h("p", {}, "The keys come together: ", h("b", {}, of("arguments")), " that the tensors carry, ", h("b", {}, of("thread")), ` that the running thread adds to each call. ${off.length} of them are taken off next.`));
+    else {
+      const both = rows.filter((row) => row.from === "both").length;
+      const runs = stops.filter((one, i) => i >= at && one.call === stops[at].call);
+      const records = runs.length > 1 && runs[0].action === "autograd" && runs.at(-1).action === "backend";
+      replace(said, h("p", {}, "Keys come together: ", h("b", {}, of("arguments")), " from the tensors, ", h("b", {}, of("thread")), ` from the running thread${both ? `, ${both} of them in both` : ""}. ${off.length} are taken off next${records ? `; then autograd can record before ${runs.at(-1).key} code runs` : ""}.`));
+    }
   }
 
   function drawBox(now, at) {

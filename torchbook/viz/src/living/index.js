@@ -232,8 +232,8 @@ function render({ model, el }) {
       told,
       `At “${shown(chars[place])}”, layer ${layer}, head ${head} looks `,
       h("span", { class: "lm-read" }, key === place ? "at itself" : `${place - key} back at “${shown(chars[key])}”`),
-      `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} make its `,
-      h("span", { class: "lm-kept" }, `stream ${(reading.sizes[place].at(-1) / reading.sizes[place][0]).toFixed(1)} times as large`),
+      `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} take its `,
+      h("span", { class: "lm-kept" }, `stream from ${two(reading.sizes[place][0])} to ${two(reading.sizes[place].at(-1))}`),
       ".",
     );
   }

@@ -9,6 +9,7 @@ export const CSS = `
 .lm-strip{overflow-x:auto;max-width:100%;padding:0 2px;cursor:pointer;user-select:none;touch-action:pan-x pan-y}
 .tbviz .lm svg{max-width:none;display:block;margin:0 auto}
 .lm text{font:12.5px system-ui,sans-serif;fill:var(--tb-muted)}
+.lm .lm-head{font-size:12px;text-anchor:end}
 .lm .lm-char{font:14px ${MONO};fill:var(--tb-fg);text-anchor:middle}
 .lm .lm-char.later{fill:var(--tb-muted)}
 .lm .lm-char.here{font-weight:700}
