@@ -15,7 +15,7 @@ const FATE = {
   absent: "In this call nothing carries it.",
 };
 const FROM = { arguments: ["tensors carry it", "carried by the tensors"], thread: ["the thread adds it", "added by the thread"], both: ["tensors and thread", "carried by the tensors and added by the thread"] };
-const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Empty circle: it runs none here.";
+const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Dashed or crossed: taken off.";
 const fromThe = (row) => row.from && FROM[row.from][1];
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
@@ -95,7 +95,7 @@ function render({ model, el }) {
       const entry = row.entry < 0 ? null : recording.entries[row.entry];
       const kernel = here ? (entry ? entry[1] : "nothing registered in this build") : "";
       const [dot, name, is, what] = el.children;
-      el.className = `dr-${waits ? "waiting" : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
+      el.className = `dr-${waits ? `waiting${["excluded", "through"].includes(row.is) ? " dr-leaves" : ""}` : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
       if (falls) el.setAttribute("aria-current", "step");
       else el.removeAttribute("aria-current");
       el.setAttribute("aria-selected", String(row.key === looked));

@@ -167,6 +167,7 @@ function render({ model, el }) {
   heat.classList.add("lm-heat");
   const top = slider({ label: most.label, min: most.low, max: most.high, step: 0.05, value: most.value, format: two, oninput: (x) => ui.set({ top_p: x }) });
   const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
+  keep.classList.add("lm-keep");
   const told = h("p", { class: "lm-told" });
   const status = h("p", { class: "lm-status", role: "status" });
   const note = h("p", { class: "lm-note", role: "status" });

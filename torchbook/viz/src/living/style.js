@@ -41,6 +41,8 @@ export const CSS = `
 .lm-text{grid-column:1/-1}
 .tbviz .tbviz-bar .tbviz-button.lm-act{min-width:13.4rem!important}
 .tbviz .lm-text textarea{font:max(13px,.95em)/1.35 ${MONO};width:100%;resize:none;color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.3rem .5rem;margin:0;display:block}
+.lm-keep::before{content:"☐ ";content:"☐ " / ""}
+.lm-keep[aria-pressed=true]::before{content:"☑ ";content:"☑ " / ""}
 .lm-heat{flex:0 1 15rem}
 .tbviz .lm-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .lm-line{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center}
