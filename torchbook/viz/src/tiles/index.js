@@ -6,7 +6,7 @@ import { amount } from "../core/units.js";
 import { CONTRACT, FIELDS, online, passes, problem, product, program, programs, stepsOf, traffic, visits } from "./model.js";
 import { picture } from "./picture.js";
 import { CSS } from "./style.js";
-import { describe, fixed, lines, places, script } from "./words.js";
+import { describe, fixed, lines, places, script, short } from "./words.js";
 
 const brief = (x) => (x === 0 ? "0" : fixed(x).replace(/0{1,3}$/, ""));
 
