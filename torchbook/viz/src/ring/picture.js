@@ -4,7 +4,7 @@ import { animate, grip, h, pressed, replace, s } from "../core/index.js";
 import { chunkEnds, perLink } from "./model.js";
 import { who } from "./words.js";
 
-const ROOMY = 4; // ranks: with more there is no room for numbers in their chunks
+export const ROOMY = 4; // ranks: with more there is no room for numbers in their chunks
 const one = (v) => Math.round(v * 10) / 10;
 
 /** A slice of a disc around 0, between two shares of the turn. */

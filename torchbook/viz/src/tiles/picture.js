@@ -27,7 +27,7 @@ export function picture({ pick }) {
   ];
   const place = (x, y, [rows, columns, high, wide], i, j) => ({ x: x + j * wide * unit, y: y + i * high * unit, width: Math.min(wide, columns - j * wide) * unit, height: Math.min(high, rows - i * high) * unit });
   const box = (at, cls, more = {}) => s("rect", { ...at, class: cls, ...more });
-  const inside = ({ x, y, width, height }, text) => height >= 16 && width >= 18 && s("text", { x: x + width / 2, y: y + height / 2, class: "ti-id" }, text);
+  const inside = ({ x, y, width, height }, text, cls = "ti-id") => height >= 16 && width >= 18 && s("text", { x: x + width / 2, y: y + height / 2, class: cls }, text);
 
   /** Where memory and chip are in a picture of this width: [x, y, width, height] each. */
   function regions(width) {
@@ -86,8 +86,8 @@ export function picture({ pick }) {
     const sum = spots[2];
     const tileA = box(spots[0], "ti-a");
     const tileB = box(spots[1], "ti-b");
-    const filled = box(sum, "ti-sum", { "fill-opacity": (0.55 * done).toFixed(3) });
-    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}`);
+    const filled = box(sum, "ti-sum", { style: `fill-opacity:${(0.55 * done).toFixed(3)}` });
+    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}`, "ti-id ti-part");
     const written = box(cAt, now.last ? "ti-done ti-now" : "ti-c");
     show(
       width,
@@ -186,7 +186,7 @@ export function picture({ pick }) {
       box(scores, "ti-c"),
       dots.map(([r, q]) => s("circle", { cx: x + (q + 0.5) * unit, cy: y + (r + 0.5) * unit, r: 2, class: "ti-masked" })),
       box({ x, y, width: side, height: side }, "ti-field"),
-      chipFrame(chip, `sums of queries q${now.rows[0].query} to q${now.rows.at(-1).query}; whole bar: ${short(whole)}`),
+      chipFrame(chip, `sums of q${now.rows[0].query} to q${now.rows.at(-1).query}; full bar: ${short(whole)}`),
       bars,
     );
     replace(key, told("ti-kept", "kept × α"), told("ti-new", "added, a part a key"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);

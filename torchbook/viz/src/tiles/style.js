@@ -17,6 +17,7 @@ export const CSS = `
 .ti-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .ti-svg .ti-label{font-weight:600;fill:var(--tb-muted)}
 .ti-svg .ti-id{fill:var(--tb-muted);font-size:12px;text-anchor:middle;dominant-baseline:central}
+.ti-svg .ti-part{fill:var(--tb-fg);font-weight:650}
 .ti-field{fill:transparent;cursor:pointer}
 .ti-frame{fill:none;stroke:var(--tb-edge);stroke-width:1.2;pointer-events:none}
 .ti-line{stroke:var(--tb-line);stroke-width:1}
