@@ -90,7 +90,7 @@ function group({ hatch, data, on }) {
     const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
       const letter = plan.v > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
-      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + (long.length > 1 ? 3 : 2)) < w); // a text on hatching has a rim
+      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + (long.length > 1 ? 3 : 2.1)) < w); // a text on hatching has a rim
       const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
       return { key: idOf(op), op, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
