@@ -163,7 +163,9 @@ function render({ model, el }) {
     const state = stateAt(line, here());
     const chosen = model.get("selected");
     line.graph.nodes.forEach((node, i) => dress(picture.nodes[i], node, i, state.nodes[i], i === chosen));
-    line.graph.edges.forEach((edge, i) => dressEdge(picture.edges[i], edge, state, i));
+    const taken = []; // by numbers at edges; those of this step come first
+    const onward = line.graph.edges.map((_, i) => i).sort((a, b) => Boolean(state.edges[b].now) - Boolean(state.edges[a].now));
+    for (const i of onward) dressEdge(picture.edges[i], line.graph.edges[i], state, i, taken);
     for (const { i, was: before, is, row } of rows) {
       const { grad, now } = state.nodes[i];
       const first = firstGrad(line, i);
@@ -249,7 +251,7 @@ function render({ model, el }) {
     return node.value === null ? tuple(node.outputs[0]?.shape ?? ["?"]) : `= ${tensor(node.value)}`;
   }
 
-  function dressEdge(part, edge, state, i) {
+  function dressEdge(part, edge, state, i, taken) {
     const [from, to, flow] = [state.nodes[edge.from], state.nodes[edge.to], state.edges[i]];
     const sent = flow.gradient !== undefined;
     const gone = from.unrecorded || to.unrecorded || (to.unreached && !from.unreached);
@@ -261,7 +263,8 @@ function render({ model, el }) {
       aim(part, sent);
     }
     const number = sent ? tiny(data.tensors[flow.gradient], 14) : "";
-    put(part.text, flow.now || number.length <= SHORT ? number : "");
+    const fits = number !== "" && (flow.now || number.length <= SHORT) && picture.keeps(i, number, taken);
+    put(part.text, flow.now || fits ? number : "");
   }
   relayout();
   show();
