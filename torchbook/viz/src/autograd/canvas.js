@@ -4,6 +4,7 @@ import { animate, button, h, s, shake, still, toolbar, uid } from "../core/index
 import { curve, layout, MARGIN, neighbour } from "./layout.js";
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+const LETTER = 7.9; // the width of a letter of 13 px
 const MOST = 2.5;
 const GLIDE = 380; // milliseconds in which nodes, marks and the view move
 export const READABLE = 12.01 / 13; // below this the text in the boxes, of 13 px, is too small; the canvas then follows what happens instead
@@ -63,10 +64,12 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   function line(points) {
     const path = s("path", { class: "tbgraph-edge", d: curve(points) });
     const tip = s("path", { class: "tbgraph-tip" });
-    const middle = points[Math.floor(points.length / 2)];
+    const [first, last] = [points[0], points.at(-1)];
+    const level = !across && Math.abs(last.x - first.x) > 2 * Math.abs(last.y - first.y);
+    const middle = level ? halfway(points) : points[Math.floor(points.length / 2)];
     const left = points[0].x < points[points.length - 1].x - 4; // the number stands on the side to which the edge leads
     const beside = { class: `tbgraph-label ${left ? "tbgraph-left" : ""}`, x: middle.x + (left ? -7 : 7), y: middle.y + 4 };
-    const text = s("text", across ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - 6 } : beside);
+    const text = s("text", across || level ? { class: "tbgraph-label tbgraph-above", x: middle.x, y: middle.y - (level ? 4 : 6) } : beside);
     const parts = { path, tip, text, points };
     aim(parts, false);
     return parts;
@@ -205,6 +208,20 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     else begin();
   }
 
+  /** Is there room for a number at an edge, beside boxes and what is taken? Then that is taken too. */
+  function keeps(index, number, taken) {
+    const { text } = lines[index];
+    const [x, y] = ["x", "y"].map((name) => Number(text.getAttribute(name)));
+    const long = LETTER * number.length;
+    const left = x - long * (text.classList.contains("tbgraph-above") ? 0.5 : text.classList.contains("tbgraph-left") ? 1 : 0);
+    const own = { left, right: left + long, top: y - 12, bottom: y + 4 };
+    const sides = placed.boxes.map((box) => ({ left: box.x - box.width / 2, right: box.x + box.width / 2, top: box.y - box.height / 2, bottom: box.y + box.height / 2 }));
+    const on = (other) => Math.min(own.right, other.right) > Math.max(own.left, other.left) && Math.min(own.bottom, other.bottom) - Math.max(own.top, other.top) > 2;
+    if ([...sides, ...taken].some(on)) return false;
+    taken.push(own);
+    return true;
+  }
+
   // Marks that travel along edges, from where something is to where it goes
 
   let travelling = { cancel() {} };
@@ -328,7 +345,15 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     });
   }
   const remove = () => { stop(); el.remove(); };
-  return { el, nodes, edges: lines, show, fit, begin, zoom, placed, view: () => view, readable, start, spots, send, cover, remove };
+  return { el, nodes, edges: lines, show, fit, begin, zoom, placed, view: () => view, readable, start, spots, send, keeps, cover, remove };
+}
+
+/** The middle of a smooth path through points. */
+function halfway(points) {
+  const middle = points[Math.floor(points.length / 2)];
+  if (points.length !== 3) return middle;
+  const [from, , to] = points;
+  return { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
 }
 
 /** Slow at both ends. */

@@ -9,6 +9,7 @@ import { STYLE } from "./style.js";
 
 const TRAITS = ["scenario", "target", "step", "selected"];
 const PACE = 900; // milliseconds between steps when it plays
+const SHORT = 3; // letters of a number that stays at its arrow
 const LETTER = 7.9; // the width of a letter in a box
 const NARROW = 480; // of the picture: boxes are smaller, and details lie below, not beside
 
@@ -162,7 +163,9 @@ function render({ model, el }) {
     const state = stateAt(line, here());
     const chosen = model.get("selected");
     line.graph.nodes.forEach((node, i) => dress(picture.nodes[i], node, i, state.nodes[i], i === chosen));
-    line.graph.edges.forEach((edge, i) => dressEdge(picture.edges[i], edge, state, i));
+    const taken = []; // by numbers at edges; those of this step come first
+    const onward = line.graph.edges.map((_, i) => i).sort((a, b) => Boolean(state.edges[b].now) - Boolean(state.edges[a].now));
+    for (const i of onward) dressEdge(picture.edges[i], line.graph.edges[i], state, i, taken);
     for (const { i, was: before, is, row } of rows) {
       const { grad, now } = state.nodes[i];
       const first = firstGrad(line, i);
@@ -238,13 +241,17 @@ function render({ model, el }) {
     const tensor = (i, used = 2) => tiny(data.tensors[i], room - used);
     if (state.unrecorded) return "not recorded";
     if (state.unreached) return "not reached";
-    if (node.kind === "leaf" && state.grad) return `.grad ${tensor(state.grad.after, 6)}`;
-    if (state.arrived) return `∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`;
+    const own = (text) => {
+      const both = node.value === null ? "" : `= ${tensor(node.value)} · ${text}`;
+      return both && both.length <= room ? both : text;
+    };
+    if (node.kind === "leaf" && state.grad) return own(`.grad ${tensor(state.grad.after, 6)}`);
+    if (state.arrived) return own(`∇ ${state.arrived.map((i) => tensor(i)).join("; ")}`);
     if (!state.recorded) return "–";
     return node.value === null ? tuple(node.outputs[0]?.shape ?? ["?"]) : `= ${tensor(node.value)}`;
   }
 
-  function dressEdge(part, edge, state, i) {
+  function dressEdge(part, edge, state, i, taken) {
     const [from, to, flow] = [state.nodes[edge.from], state.nodes[edge.to], state.edges[i]];
     const sent = flow.gradient !== undefined;
     const gone = from.unrecorded || to.unrecorded || (to.unreached && !from.unreached);
@@ -255,7 +262,9 @@ function render({ model, el }) {
       part.backward = sent;
       aim(part, sent);
     }
-    put(part.text, sent && flow.now ? tiny(data.tensors[flow.gradient], 14) : "");
+    const number = sent ? tiny(data.tensors[flow.gradient], 14) : "";
+    const fits = number !== "" && (flow.now || number.length <= SHORT) && picture.keeps(i, number, taken);
+    put(part.text, flow.now || fits ? number : "");
   }
   relayout();
   show();

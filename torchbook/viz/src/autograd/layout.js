@@ -24,8 +24,17 @@ export function layout(boxes, edges, { across = false, near = 22, far = 46 } = {
     return { x, y, width, height };
   });
   const lines = edges.map(({ from, to }, i) => graph.edge(String(from), String(to), String(i)).points.map(({ x, y }) => ({ x, y })));
+  if (!across) lines.forEach((points, i) => upright(points, placed[edges[i].from], placed[edges[i].to]));
   const { width, height } = graph.graph();
   return { boxes: placed, edges: lines, width, height };
+}
+
+/** An edge leaves a box below and comes to the next from above: at a side it would run behind a neighbour. */
+function upright(points, from, to) {
+  const within = ({ x }, box) => Math.max(box.x - box.width / 2 + 14, Math.min(box.x + box.width / 2 - 14, x));
+  const end = points.length - 1;
+  if (points[0].y < from.y + from.height / 2 - 1) points[0] = { x: within(points[0], from), y: from.y + from.height / 2 };
+  if (points[end].y > to.y - to.height / 2 + 1) points[end] = { x: within(points[end], to), y: to.y - to.height / 2 };
 }
 
 /**

@@ -115,12 +115,12 @@ export function lanes(put) {
     const sized = all.blocks.filter(({ lane, batch }) => batch === 0 && (lane !== "copy" || setting.copy_ms !== null)).map(({ lane, start, end }) => {
       const text = ms(end - start);
       const inside = wide(text, sizes[lane]);
-      return { key: `${lane}t`, text, x: inside ? x((start + end) / 2) - 6 : x(end) + 12, y: y(lane) + HIGH / 2 + 4, anchor: inside ? "middle" : "start", cls: "bn-size" };
+      return { key: `${lane}t`, lane, inside, text, x: inside ? x((start + end) / 2) - 6 : 0, y: y(lane) + HIGH / 2 + (inside ? 4 : 12), anchor: inside ? "middle" : "start", cls: inside ? "bn-size" : "bn-size bn-aside" };
     });
     const untimed = ["not measured; drag the knob to add its time", "not measured"].find((text, k) => k || x(loader) + 14 + 6.5 * text.length < width);
     const roomy = wide("full run: 98.0 ms a batch", full);
     drawTexts([
-      ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + 4, anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
+      ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + (sized.some((one) => one.lane === lane && !one.inside) ? -4 : 4), anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
       { key: "full", text: `full run: ${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
       ...sized,
       ...(setting.copy_ms === null ? [{ key: "none", text: untimed, x: x(loader) + 14, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),

@@ -9,6 +9,7 @@ export const CSS = `
 .tbviz .bn-svg{max-width:none;display:block;touch-action:pan-y}
 .bn-svg text{font:12.5px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .bn-svg .bn-size{font-weight:600;font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
+.bn-svg .bn-aside{font-size:12px;letter-spacing:-.02em}
 .bn-svg .bn-none{fill:var(--tb-muted);paint-order:stroke;stroke:var(--tb-fill);stroke-width:5px;stroke-linejoin:round}
 .bn-svg .bn-tick{fill:var(--tb-muted);font-size:12px}
 .bn-axis{stroke:var(--tb-edge);fill:none}

@@ -15,7 +15,7 @@ const FATE = {
   absent: "In this call nothing carries it.",
 };
 const FROM = { arguments: ["tensors carry it", "carried by the tensors"], thread: ["the thread adds it", "added by the thread"], both: ["tensors and thread", "carried by the tensors and added by the thread"] };
-const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Empty circle: it runs none here.";
+const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Dashed or crossed: taken off.";
 const fromThe = (row) => row.from && FROM[row.from][1];
 const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
@@ -95,7 +95,7 @@ function render({ model, el }) {
       const entry = row.entry < 0 ? null : recording.entries[row.entry];
       const kernel = here ? (entry ? entry[1] : "nothing registered in this build") : "";
       const [dot, name, is, what] = el.children;
-      el.className = `dr-${waits ? "waiting" : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
+      el.className = `dr-${waits ? `waiting${["excluded", "through"].includes(row.is) ? " dr-leaves" : ""}` : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
       if (falls) el.setAttribute("aria-current", "step");
       else el.removeAttribute("aria-current");
       el.setAttribute("aria-selected", String(row.key === looked));
@@ -155,7 +155,12 @@ function render({ model, el }) {
     const off = taken(recording, now.op, stops, at);
     const of = (from) => rows.filter((row) => row.from === from || row.from === "both").length;
     if (way) replace(said, why(off[way - 1]));
-    else replace(said, h("p", {}, "The keys come together: ", h("b", {}, of("arguments")), " that the tensors carry, ", h("b", {}, of("thread")), ` that the running thread adds to each call. ${off.length} of them are taken off next.`));
+    else {
+      const both = rows.filter((row) => row.from === "both").length;
+      const runs = stops.filter((one, i) => i >= at && one.call === stops[at].call);
+      const records = runs.length > 1 && runs[0].action === "autograd" && runs.at(-1).action === "backend";
+      replace(said, h("p", {}, "Keys come together: ", h("b", {}, of("arguments")), " from the tensors, ", h("b", {}, of("thread")), ` from the running thread${both ? `, ${both} of them in both` : ""}. ${off.length} are taken off next${records ? `; then autograd can record before ${runs.at(-1).key} code runs` : ""}.`));
+    }
   }
 
   function drawBox(now, at) {

@@ -38,7 +38,7 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 .dr-waiting .dr-name{font-weight:400}
 :is(.dr-later,.dr-waiting) .dr-dot{border-color:var(--tb-accent)}
 .dr-passed .dr-dot{border-color:var(--tb-good);color:var(--tb-good)}
-.dr-through .dr-dot{border-style:dashed}
+:is(.dr-through,.dr-leaves) .dr-dot{border-style:dashed}
 .dr-excluded .dr-dot{border-color:var(--tb-bad);color:var(--tb-bad)}
 .dr-excluded .dr-name,.dr-absent .dr-name,.dr-through .dr-name{font-weight:400}
 .dr-excluded .dr-name{text-decoration:line-through}

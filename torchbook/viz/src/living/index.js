@@ -167,6 +167,7 @@ function render({ model, el }) {
   heat.classList.add("lm-heat");
   const top = slider({ label: most.label, min: most.low, max: most.high, step: 0.05, value: most.value, format: two, oninput: (x) => ui.set({ top_p: x }) });
   const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
+  keep.classList.add("lm-keep");
   const told = h("p", { class: "lm-told" });
   const status = h("p", { class: "lm-status", role: "status" });
   const note = h("p", { class: "lm-note", role: "status" });
@@ -232,8 +233,8 @@ function render({ model, el }) {
       told,
       `At “${shown(chars[place])}”, layer ${layer}, head ${head} looks `,
       h("span", { class: "lm-read" }, key === place ? "at itself" : `${place - key} back at “${shown(chars[key])}”`),
-      `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} make its `,
-      h("span", { class: "lm-kept" }, `stream ${(reading.sizes[place].at(-1) / reading.sizes[place][0]).toFixed(1)} times as large`),
+      `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} take its `,
+      h("span", { class: "lm-kept" }, `stream from ${two(reading.sizes[place][0])} to ${two(reading.sizes[place].at(-1))}`),
       ".",
     );
   }

@@ -29,7 +29,8 @@ export function picture({ shape, pick }) {
   const height = base + LINE + 6;
   const hatch = uid("lm-hatch");
   const each = Array.from({ length: layers }, (_, i) => i);
-  const names = s("svg", { width: 50, height, "aria-hidden": "true" }, each.map((i) => s("text", { x: 0, y: top(i) + (heads * high) / 2 + 4 }, `layer ${i}`)), s("text", { x: 0, y: base + 15 }, "text"));
+  const numbers = high >= 12 ? each.flatMap((i) => Array.from({ length: heads }, (_, k) => s("text", { x: 66, y: top(i) + (k + 0.5) * high + 4, class: "lm-head" }, k))) : [];
+  const names = s("svg", { width: numbers.length ? 70 : 50, height, "aria-hidden": "true" }, numbers, numbers.length > 0 && s("text", { x: 66, y: 12, class: "lm-head" }, "head"), each.map((i) => s("text", { x: 0, y: top(i) + (heads * high) / 2 + 4 }, `layer ${i}`)), s("text", { x: 0, y: base + 15 }, "text"));
   const svg = s("svg", { height, "aria-hidden": "true" });
   const slider = h("div", { class: "lm-strip", role: "slider", tabindex: 0, "aria-label": "Character", "aria-valuemin": 0 }, svg);
   const bars = [-1, ...each].map((i) => {

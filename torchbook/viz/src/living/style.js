@@ -9,6 +9,7 @@ export const CSS = `
 .lm-strip{overflow-x:auto;max-width:100%;padding:0 2px;cursor:pointer;user-select:none;touch-action:pan-x pan-y}
 .tbviz .lm svg{max-width:none;display:block;margin:0 auto}
 .lm text{font:12.5px system-ui,sans-serif;fill:var(--tb-muted)}
+.lm .lm-head{font-size:12px;text-anchor:end}
 .lm .lm-char{font:14px ${MONO};fill:var(--tb-fg);text-anchor:middle}
 .lm .lm-char.later{fill:var(--tb-muted)}
 .lm .lm-char.here{font-weight:700}
@@ -40,6 +41,8 @@ export const CSS = `
 .lm-text{grid-column:1/-1}
 .tbviz .tbviz-bar .tbviz-button.lm-act{min-width:13.4rem!important}
 .tbviz .lm-text textarea{font:max(13px,.95em)/1.35 ${MONO};width:100%;resize:none;color:var(--tb-fg);background:var(--tb-bg);border:1px solid var(--tb-edge);border-radius:6px;padding:.3rem .5rem;margin:0;display:block}
+.lm-keep::before{content:"☐ ";content:"☐ " / ""}
+.lm-keep[aria-pressed=true]::before{content:"☑ ";content:"☑ " / ""}
 .lm-heat{flex:0 1 15rem}
 .tbviz .lm-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .lm-line{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center}

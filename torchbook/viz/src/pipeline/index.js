@@ -81,7 +81,7 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : all.limit === "all three" ? ": loading, copy and step add up" : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
     brief.textContent = `${briefOf(rows, selected)}${recorded ? " Move a slider to leave the recording for the model." : ""}`;
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });

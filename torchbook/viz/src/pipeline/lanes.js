@@ -102,7 +102,7 @@ export function lanes({ pick }) {
       const idle = i ? rows[i - 1].step_end : 0;
       const [data] = gaps(rows, i);
       if (worker !== MAIN && got > load_end && got > zero) items.push({ key: `ready${i}`, line: true, batch: i, cls: "pl-ready", attrs: { d: `M${x(load_end)} ${one(y(k) + high - 1)}H${x(got)}` } });
-      bar(k, load_start, load_end, "pl-load", i, "", i < rounds || i === selected ? String(i) : "");
+      bar(k, load_start, load_end, "pl-load", i, "", own || i < rounds || i === selected ? String(i) : "");
       if (!own) bar(at.wait, ask, got, "pl-wait", i, "main");
       if (data > 0) bar(at.step, idle, idle + data, "pl-wait", i, "step");
       bar(at.copy, copy_start, copy_end, "pl-copy", i);

@@ -43,7 +43,7 @@ function rates(now) {
   const multiple = ({ surface, optimizers: [name], ...own }) => (name ? own[name].lr / defaults(surface, name).lr : 1);
   let held; // while a hand is on it: the rates that it started from
   const slide = slider({
-    label: "learning rates",
+    label: "usual learning rates",
     min: -2,
     max: 2,
     step: 0.05,

@@ -45,6 +45,7 @@ export const CSS = `
 .rx-player{display:flex;gap:.4rem .8rem;align-items:center;flex:1 1 22rem;min-width:0}
 .rx-player>.tbviz-button{min-width:4.4rem}
 .rx-player .tbviz-slider{flex:1 1 8rem;grid-template-columns:auto minmax(4rem,1fr) 2.2rem}
+.tbviz-bar>.tbviz-slider>label{white-space:nowrap}
 .tbviz-bar>.tbviz-slider{flex:1 1 13rem;grid-template-columns:auto minmax(4rem,1fr) 3.4rem}
 .rx-steps .tbviz-field{flex-direction:row;align-items:center;gap:.4rem}
 .rx-box{border:1px solid var(--tb-line);border-radius:8px;padding:.55rem .65rem;display:flex;flex-direction:column;gap:.5rem;min-width:0}

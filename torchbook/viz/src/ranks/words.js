@@ -23,10 +23,12 @@ export function ending({ frames, outcome }) {
   }[outcome];
 }
 
+const waiting = ({ waits }) => `waits for rank${waits.length === 1 ? "" : "s"} ${waits.join(", ")}`;
+
 /** What one rank does now: short. */
 export function doing(one) {
-  if (one.end) return { finished: "done", timeout: `waits for ${one.waits.join(", ")}`, closed: "error", aborted: "aborted", raised: "exited" }[one.end];
-  return one.inside ? `waits for ${one.waits.join(", ")}` : "runs";
+  if (one.end) return { finished: "done", timeout: waiting(one), closed: "error", aborted: "aborted", raised: "exited" }[one.end];
+  return one.inside ? waiting(one) : "runs";
 }
 
 export function describe(programs, found, step) {

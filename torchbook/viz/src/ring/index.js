@@ -3,7 +3,7 @@
 import { button, copyButton, h, player, replace, shell, slider, toolbar } from "../core/index.js";
 import { amount, duration, plain } from "../core/units.js";
 import { CONTRACT, costs, factor, FIELDS, NAMES, numbers, perLink, problem, REDUCE, ringSteps } from "./model.js";
-import { ring, table } from "./picture.js";
+import { ring, ROOMY, table } from "./picture.js";
 import { CSS } from "./style.js";
 import { between, describe, script } from "./words.js";
 
@@ -122,7 +122,7 @@ function render({ model, el }) {
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
     head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what you receive." : "All-gather: keep what you receive.";
-    goal.textContent = `A chunk, 1/${now.ranks} of the data, grows with each rank added${step === last() ? "" : "; outlined: sent next"}; green: all added.`;
+    goal.textContent = `A chunk, 1/${now.ranks} of the data, ${now.ranks <= ROOMY ? "counts the ranks added" : "grows with ranks added"}${step === last() ? "" : "; outlined: sent next"}; green: all added.`;
     view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);

@@ -4,6 +4,7 @@ import { animate, grip, h, pressed, replace, s } from "../core/index.js";
 import { chunkEnds, perLink } from "./model.js";
 import { who } from "./words.js";
 
+export const ROOMY = 4; // ranks: with more there is no room for numbers in their chunks
 const one = (v) => Math.round(v * 10) / 10;
 
 /** A slice of a disc around 0, between two shares of the turn. */
@@ -52,8 +53,12 @@ export function ring({ seek }) {
     nodes = vectors.map((_, rank) => {
       const [x, y] = point(rank);
       const slices = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-slice" }));
-      const rays = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-ray" }));
-      return { slices, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
+      const rays = ranks > 1 ? ends.slice(1).map((end) => s("path", { d: `M0 0L${one(radius * Math.sin(2 * Math.PI * end))} ${one(-radius * Math.cos(2 * Math.PI * end))}`, class: "ri-ray", "stroke-width": ranks > 8 ? 1.2 : 3 })) : [];
+      const counts = ends.slice(1).map((end, chunk) => {
+        const [middle, away] = [Math.PI * (ends[chunk] + end), 0.4 * radius];
+        return ranks <= ROOMY && end > ends[chunk] && s("text", { x: one(away * Math.sin(middle)), y: one(-away * Math.cos(middle)), class: "ri-count" });
+      });
+      return { slices, counts, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, counts, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
     });
     const line = (y, cls) => s("text", { x: mid, y: one(tall + y), class: cls });
     const [lead, big, of, goal] = [line(-34, "ri-mid"), line(-8, "ri-big"), line(18, "ri-mid"), line(36, "ri-mid")];
@@ -89,9 +94,10 @@ export function ring({ seek }) {
     svg.setAttribute("aria-label", `Ring of ${ranks} ranks; the words below say what each has sent and holds`);
     const full = ({ parts }) => (rank, chunk) => parts[rank][chunk].length === ranks;
     const fill = ({ parts }) =>
-      nodes.forEach(({ slices }, rank) =>
+      nodes.forEach(({ slices, counts }, rank) =>
         slices.forEach((el, chunk) => {
           const held = parts[rank][chunk].length;
+          if (counts[chunk]) counts[chunk].textContent = held;
           el.setAttribute("class", `ri-slice${held === ranks ? " all" : held > 1 ? " some" : ""}`);
           el.style.transform = `scale(${Math.sqrt(held / ranks).toFixed(3)})`;
         }),

@@ -21,7 +21,8 @@ export const CSS = `
 .ri-slice{fill:var(--tb-accent);fill-opacity:.45}
 .ri-slice.some{fill-opacity:.75}
 .ri-slice.all{fill:var(--tb-good);fill-opacity:.85}
-.ri-ray{fill:none;stroke:var(--tb-bg);stroke-width:1.2}
+.ri-ray{fill:none;stroke:var(--tb-bg)}
+.ri-svg .ri-count{font-size:12px;font-weight:650;paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
 .ri-over{pointer-events:none}
 .ri-hub{fill:var(--tb-bg);stroke:var(--tb-edge)}
 .ri-svg .ri-rank{font-weight:650}

@@ -70,7 +70,7 @@ function group({ hatch, data, on }) {
     replace(
       rails,
       Array.from({ length: ranks }, (_, r) => s("path", { d: `M0 ${y(r) + high + gap / 2}H${width}`, class: "sd-rail" })),
-      beside && ticks(0, size.end, Math.max(2, Math.floor(width / 90))).map((t) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - 14 ? "end" : "middle", class: "sd-tick" }, plain(t))),
+      beside && ticks(0, size.end, Math.max(2, Math.floor(width / 90))).map((t, k, { length }) => s("text", { x: one(t * scale), y: floor + 12, "text-anchor": t === 0 ? "start" : t * scale > width - (k === length - 1 ? 40 : 14) ? "end" : "middle", class: "sd-tick" }, `${plain(t)}${k === length - 1 ? " forwards" : ""}`)),
     );
     replace(cursor, s("path", { d: `M0 ${TITLE - 4}V${floor}` }), grip(s("g"), { knob: "bar", across: true, at: [0, y(ranks) + KEPT / 2] }));
     const { ops, label, refused } = plan;
@@ -90,7 +90,7 @@ function group({ hatch, data, on }) {
     const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
       const letter = plan.v > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
-      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + 3) < w); // a text on hatching has a rim
+      const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + (long.length > 1 ? 3 : 2.1)) < w); // a text on hatching has a rim
       const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
       return { key: idOf(op), op, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
@@ -101,7 +101,7 @@ function group({ hatch, data, on }) {
     const steps = keeps(ops, 0).map(([time, n]) => `H${one(time * scale)}V${one(floor - (n / plan.v) * unit)}`).join("");
     const peak = plain(plan.peaks[0] / plan.v);
     const batches = `micro-batch${peak === "1" ? "" : "es"}`;
-    const holds = [`rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
+    const holds = [`rank 0 keeps activations of up to ${peak} ${batches}`, `rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
     replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, holds.find((text) => wide(text) + 8 < 0.7 * plan.whole * scale) ?? holds.at(-1)));
 
     const long = plain(Number(plan.whole.toPrecision(6)));

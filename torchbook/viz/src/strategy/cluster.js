@@ -72,7 +72,7 @@ function holds(rank, layout) {
 }
 
 const LAID = ["chip", "box", "slice", "kept", "layers", "step", "seen"]; // one above the other
-const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "weights it fetches"], ["st-tokens", "its tokens"]];
+const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "weights it fetches"], ["st-tokens", "its batch"]];
 const MARKS = "✓ recommended; red: too large"; // of the ways below
 
 /** `draw(setting, candidate, width, height)`; `node` are the grid and the line below it. */

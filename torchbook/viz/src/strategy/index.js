@@ -56,6 +56,7 @@ function waysOf(choose) {
     node.setAttribute("aria-activedescendant", `${id}-${shown}`);
     for (const el of options) {
       const { name } = el.dataset;
+      el.title = STRATEGIES[name];
       const one = now[name];
       el.setAttribute("aria-selected", String(name === shown));
       if (one) el.removeAttribute("aria-disabled");

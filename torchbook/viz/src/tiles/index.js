@@ -6,11 +6,10 @@ import { amount } from "../core/units.js";
 import { CONTRACT, FIELDS, online, passes, problem, product, program, programs, stepsOf, traffic, visits } from "./model.js";
 import { picture } from "./picture.js";
 import { CSS } from "./style.js";
-import { describe, fixed, lines, places, script } from "./words.js";
+import { describe, fixed, lines, places, script, short } from "./words.js";
 
 const brief = (x) => (x === 0 ? "0" : fixed(x).replace(/0{1,3}$/, ""));
 
-const short = (x) => (Math.abs(x) < 1e6 && (x === 0 || Math.abs(x) >= 0.005) ? x.toFixed(2).replace("-", "−") : fixed(x));
 
 /** A small table of numbers; a row can be chosen. */
 const grid = (caption, rows, { outside = () => false, on = -1 } = {}) =>
@@ -83,7 +82,7 @@ function render({ model, el }) {
     const beyond = (rows, columns, row, column) => (i, j) => row + i >= rows || column + j >= columns;
     const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
     const seen = traffic(now, step);
-    replace(head, `Tile ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. Whole product: `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), ` read; without tiles ${amount(seen.untiled)}.`);
+    replace(head, `Tile ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. ${now.m} × ${now.k} @ ${now.k} × ${now.n}, float32: `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), ` read; without tiles ${amount(seen.untiled)}.`);
     const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
     replace(told, h("div", { class: "ti-product" }, tables));
     replace(
@@ -100,7 +99,7 @@ function render({ model, el }) {
     const { tokens, block_q: high, block_kv: wide } = now;
     const row = one.rows[chosen];
     const higher = row.before !== -Infinity && row.maximum > row.before;
-    replace(head, `Query ${row.query}: the maximum ${higher ? "rises to" : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}. `, higher ? ["Its sum so far is multiplied by ", h("b", {}, short(row.rescale)), "."] : "Nothing is rescaled.");
+    replace(head, `Softmax in tiles: q${row.query}’s maximum ${higher ? "rises to" : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}`, higher ? ["; its sum so far is multiplied by α = ", h("b", {}, short(row.rescale)), "."] : "; nothing is rescaled.");
     rowsFor.update({ options: one.rows.map((row, i) => ({ value: String(i), label: `query ${row.query}` })), value: String(chosen) });
     const cell = (name, of) => h("tr", {}, h("th", { scope: "row" }, name), one.rows.map((row, i) => h("td", { class: i === chosen ? "on" : null }, fixed(of(row)))));
     const table = h(

@@ -1,6 +1,7 @@
 /** Memory with the matrices, and the chip with the tiles of this step: what is loaded, summed, written and skipped. */
 
 import { h, pressed, replace, s, still, uid } from "../core/index.js";
+import { short } from "./words.js";
 import { held, online, product, programs, visits } from "./model.js";
 
 const NARROW = 520; // below it the chip stands under the matrices
@@ -26,7 +27,7 @@ export function picture({ pick }) {
   ];
   const place = (x, y, [rows, columns, high, wide], i, j) => ({ x: x + j * wide * unit, y: y + i * high * unit, width: Math.min(wide, columns - j * wide) * unit, height: Math.min(high, rows - i * high) * unit });
   const box = (at, cls, more = {}) => s("rect", { ...at, class: cls, ...more });
-  const inside = ({ x, y, width, height }, text) => height >= 16 && width >= 18 && s("text", { x: x + width / 2, y: y + height / 2, class: "ti-id" }, text);
+  const inside = ({ x, y, width, height }, text, cls = "ti-id") => height >= 16 && width >= 18 && s("text", { x: x + width / 2, y: y + height / 2, class: cls }, text);
 
   /** Where memory and chip are in a picture of this width: [x, y, width, height] each. */
   function regions(width) {
@@ -83,10 +84,10 @@ export function picture({ pick }) {
     const depth = Math.ceil(k / bk);
     const done = (now.depth + 1) / depth;
     const sum = spots[2];
-    const level = { ...sum, y: sum.y + sum.height * (1 - done), height: sum.height * done };
     const tileA = box(spots[0], "ti-a");
     const tileB = box(spots[1], "ti-b");
-    const filled = box(level, "ti-sum");
+    const filled = box(sum, "ti-sum", { style: `fill-opacity:${(0.55 * done).toFixed(3)}` });
+    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}`, "ti-id ti-part");
     const written = box(cAt, now.last ? "ti-done ti-now" : "ti-c");
     show(
       width,
@@ -110,6 +111,7 @@ export function picture({ pick }) {
       grid(spots[0], bm, bk),
       grid(spots[1], bk, bn),
       grid(sum, bm, bn),
+      part,
     );
     if (moving) {
       fly(tileA, aAt, spots[0]);
@@ -140,10 +142,11 @@ export function picture({ pick }) {
     const keysAt = { ...place(x, top, [1, tokens, 1, wide], 0, now.tile), height: strip };
     const scores = place(x, y, sizes, now.program, now.tile);
 
-    const [left, room] = [chip[0] + 12, chip[2] - 24];
+    const [left, room] = [chip[0] + 36, chip[2] - 48];
     const pitch = (chip[3] - 30) / now.rows.length;
     const thick = Math.min(34, 0.62 * pitch);
-    const scale = room / Math.max(...Array.from(now.rows, (row) => row.total), tokens / 2);
+    const whole = Math.max(...Array.from(now.rows, (row) => row.total), tokens / 2);
+    const scale = room / whole;
     const bars = now.rows.map((row, i) => {
       const at = { x: left, y: chip[1] + 26 + i * pitch + (pitch - thick) / 2 - 2, height: thick };
       const kept = row.total_before * row.rescale * scale;
@@ -157,7 +160,15 @@ export function picture({ pick }) {
         end += weight * scale;
         return part;
       });
-      return [box({ ...at, width: room }, "ti-empty"), old, added];
+      const middle = at.y + thick / 2;
+      const scaled = Number.isFinite(row.before) && row.rescale < 1 && end + 54 < left + room;
+      return [
+        s("text", { x: left - 8, y: middle, class: "ti-row" }, `q${row.query}`),
+        box({ ...at, width: room }, "ti-empty"),
+        old,
+        added,
+        scaled && s("text", { x: end + 8, y: middle, class: "ti-alpha" }, `α ${short(row.rescale)}`),
+      ];
     });
     show(
       width,
@@ -175,10 +186,10 @@ export function picture({ pick }) {
       box(scores, "ti-c"),
       dots.map(([r, q]) => s("circle", { cx: x + (q + 0.5) * unit, cy: y + (r + 0.5) * unit, r: 2, class: "ti-masked" })),
       box({ x, y, width: side, height: side }, "ti-field"),
-      chipFrame(chip, `sums of queries ${now.rows[0].query} to ${now.rows.at(-1).query}`),
+      chipFrame(chip, `sums of q${now.rows[0].query} to q${now.rows.at(-1).query}; full bar: ${short(whole)}`),
       bars,
     );
-    replace(key, told("ti-kept", "kept × α"), told("ti-new", "added"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
+    replace(key, told("ti-kept", "kept × α"), told("ti-new", "added, a part a key"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
   }
 
   pressed(

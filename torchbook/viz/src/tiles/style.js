@@ -17,6 +17,7 @@ export const CSS = `
 .ti-svg text{font:13px system-ui,sans-serif;fill:var(--tb-fg);pointer-events:none}
 .ti-svg .ti-label{font-weight:600;fill:var(--tb-muted)}
 .ti-svg .ti-id{fill:var(--tb-muted);font-size:12px;text-anchor:middle;dominant-baseline:central}
+.ti-svg .ti-part{fill:var(--tb-fg);font-weight:650}
 .ti-field{fill:transparent;cursor:pointer}
 .ti-frame{fill:none;stroke:var(--tb-edge);stroke-width:1.2;pointer-events:none}
 .ti-line{stroke:var(--tb-line);stroke-width:1}
@@ -26,6 +27,8 @@ export const CSS = `
 .ti-b{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:2.2}
 .ti-c{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:2.2}
 .ti-sum{fill:var(--tb-warm);fill-opacity:.55}
+.ti-svg .ti-row,.ti-svg .ti-alpha{font-size:12px;dominant-baseline:central}
+.ti-svg .ti-row{text-anchor:end;fill:var(--tb-muted)}
 .ti-empty{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:1.6}
 .ti-kept{fill:var(--tb-good);fill-opacity:.65}
 .ti-new{fill:var(--tb-warm);fill-opacity:.6;stroke:var(--tb-bg);stroke-width:1}
