@@ -84,6 +84,21 @@ def test_backward_too(training_graphs):
     assert len(backward) == 1 and backward[0] >= 2, f"there is one backward graph, of several operations: {backward}"
 
 
+def test_backward_of_the_sum(training_graphs):
+    x, w = torch.randn(5, 3), torch.randn(3, 2, requires_grad=True)
+    training_graphs(lambda x, w: torch.tanh(x @ w), x, w)
+    assert w.grad is not None, "backward() of the result leaves a gradient in .grad, and here is none"
+    (expected,) = torch.autograd.grad(torch.tanh(x @ w).sum(), w)
+    assert torch.allclose(w.grad, expected, atol=1e-5), "f runs once, and backward once, on the sum of the result"
+
+
+def test_training_starts_afresh(training_graphs):
+    first = [list(part) for part in training_graphs(_by_size, torch.ones(3, requires_grad=True))]
+    for n in range(4, 14):
+        found = [list(part) for part in training_graphs(_by_size, torch.ones(n, requires_grad=True))]
+        assert found == first, f"for {n} elements it is {found}, and {first} for 3: forget what was compiled for others"
+
+
 def test_two_of_each(training_graphs):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what goes over a break is no leaf, and Dynamo looks at its .grad
@@ -123,7 +138,8 @@ def _model():
 
 def _equal(pair):
     assert pair is not None and len(pair) == 2, "return two floats: of outputs, and of gradients"
-    return [float(part) for part in pair]
+    assert all(isinstance(part, float) for part in pair), "the two are Python floats, and no tensors"
+    return list(pair)
 
 
 def test_same_model(differences):
@@ -138,6 +154,17 @@ def test_other_output(differences):
     model, x = _model(), torch.randn(6, 4)
     outputs, _ = _equal(differences(model, lambda x: model(x) * 1.5, x))
     assert abs(outputs - 0.5) < 1e-5, f"all outputs are half as large again: 0.5, not {outputs:.3g}"
+
+
+def test_nothing_to_divide_by(differences):
+    model, x = _model(), torch.randn(6, 4)
+    for parameter in model[2].parameters():
+        nn.init.zeros_(parameter)
+    outputs, gradients = _equal(differences(model, lambda x: model(x) + 0.25, x))
+    assert outputs == 0.25, f"where the model gave 0 a difference is divided by 1: 0.25, not {outputs:.3g}"
+    assert abs(gradients - 3.0) < 1e-5, (
+        f"each of the three biases has a gradient of 6 times 2 times 0.25, and had one of 0: 3, not {gradients:.3g}"
+    )
 
 
 def test_missing_gradient(differences):
@@ -226,6 +253,23 @@ def test_never(break_even):
 def test_at_once(break_even):
     _asked(break_even, "the first call is already faster than eager", 1, [3.0], [2.0, 1.0])
     _asked(break_even, "the first call is as fast as eager", 1, [3.0], [3.0, 3.0])
+
+
+def test_rounds(break_even):
+    for rounds in (1, 4, 5):
+        machine, calls = _Machine(), []
+        work = {"eager": machine.work(3.0), "compiled": machine.work(20.0, 1.0)}
+
+        def noted(name, work=work, calls=calls):
+            calls.append(name)
+            work[name]()
+
+        break_even(lambda: noted("eager"), lambda: noted("compiled"), rounds=rounds, clock=machine.clock)
+        for name in work:
+            found = calls.count(name)
+            assert found == 1 + rounds, (
+                f"once first, and then once in each of {rounds} rounds: not {found} times {name}"
+            )
 
 
 def test_cold_eager(break_even):

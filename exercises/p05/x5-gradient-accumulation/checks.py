@@ -93,6 +93,28 @@ def test_part_of_padding(accumulate):
     assert _distance(model, expected) < 1e-10, "a part of nothing but padding must add nothing to the gradient"
 
 
+class _Words(nn.Module):
+    """Logits for each token of (N, T)."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.net = nn.Sequential(nn.Embedding(9, 5), nn.Linear(5, 4)).double()
+
+    def forward(self, x):
+        return self.net(x)
+
+
+def test_tokens(accumulate):
+    x, (_, y) = torch.arange(30).reshape(5, 6) % 9, _batch(5, lengths=[6, 1, 3, 2, 5])
+    try:
+        _same(accumulate, (x, y), 2, "for a batch of shape (N, T) the gradient is not that of the whole", _Words())
+    except NotImplementedError:
+        raise  # it is a RuntimeError, too
+    except (ValueError, IndexError, RuntimeError) as error:
+        raise AssertionError(f"a batch of tokens has the shape (N, T), and here it raises: {error}") from None
+
+
 def test_old_gradients(accumulate):
     model, batch = _Tagger(), _batch(4)
     for p in model.parameters():
@@ -145,6 +167,15 @@ def test_clips_the_sum(step):
     )
 
 
+def test_no_clipping_below(step):
+    model, batch = _Tagger(), _batch(8)
+    _, expected = _step_of_all(model, batch, 1e9, _sgd)
+    step(model, _sgd(model.parameters()), *batch, 2, 1e9)
+    assert all(torch.allclose(p, q, rtol=1e-9) for p, q in zip(model.parameters(), expected, strict=True)), (
+        "a gradient whose norm is below `max_norm` is not clipped: the step is that of the whole batch"
+    )
+
+
 def test_one_update(step):
     model, batch = _Tagger(), _batch(8)
     optimizer = _adam(model.parameters())
@@ -175,6 +206,20 @@ class _Pairs(nn.Module):
         return x + x.roll(-1, 0)
 
 
+class _Before(nn.Module):
+    """Adds to each row the rows before it."""
+
+    def forward(self, x):
+        return x.cumsum(0)
+
+
+class _After(nn.Module):
+    """Adds to each row the rows after it."""
+
+    def forward(self, x):
+        return x.flip(0).cumsum(0).flip(0)
+
+
 def _says(found, expected, message):
     assert found is not None, "return True or False"
     assert bool(found) == expected, message
@@ -195,6 +240,11 @@ def test_mixes_by_any_name(mixes_rows):
     x = torch.randn(8, 5)
     for inner in (_LessMean(), nn.Softmax(0), _Pairs()):
         _says(mixes_rows(_net(inner), x), True, f"{type(inner).__name__} over the rows mixes them, whatever its name")
+    _says(mixes_rows(_Before(), x), True, "a sum over the rows so far leaves the first row alone, and no other")
+    _says(mixes_rows(_Before(), x[:2]), True, "of two rows, the second gets the first added")
+    _says(mixes_rows(_After(), x[:2]), True, "of two rows, the first gets the second added")
+    _says(mixes_rows(_Before(), x[:1]), False, "where there is one row, there is no other")
+    _says(mixes_rows(_LessMean(), torch.ones(4, 5)), True, "equal rows less their mean are zero, and would not be else")
     for inner in (nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.Softmax(1)):
         _says(mixes_rows(_net(inner), x), False, f"{type(inner).__name__} looks at one row at a time")
 

@@ -39,10 +39,20 @@ def cases(answer):
         last = model[2].weight.grad
         return None if last is None else last.flatten()[0].item()
 
+    def frozen():
+        model = two_layers()
+        model[0].requires_grad_(False)
+        model[2].weight.grad = torch.full_like(model[2].weight, 1.0 + 2 * rank)
+        model.append(nn.Linear(2, 2).requires_grad_(False))
+        model[3].bias.grad = torch.full((2,), 1.0 + 2 * rank)  # of a step before it was frozen
+        average(model)
+        return [None if p.grad is None else p.grad.flatten()[0].item() for p in model.parameters()]
+
     yield "mean", mean
     yield "alone", mean, 1
     yield "whole", whole_batch
     yield "none", none_on_one_rank
+    yield "frozen", frozen
 """
 
 
@@ -87,6 +97,13 @@ def test_none_on_one_rank(average_gradients, source):
         assert found == 1.5, (
             f"a gradient of 3 on rank 0 and None on rank 1 have the mean 1.5 on both ranks, not {found} on rank {rank}"
         )
+
+
+def test_frozen(average_gradients, source):
+    for rank, (none, trained, still_none, old) in enumerate(RANKS.values(_CASES, source, "frozen")):
+        assert abs(trained - 2.0) < 1e-6, f"beside frozen layers, gradients 1 and 3 have the mean 2, not {trained:g}"
+        assert none is still_none is None, f"on rank {rank} a frozen parameter without a gradient has got one"
+        assert old == 1.0 + 2 * rank, f"on rank {rank} the old gradient of a frozen parameter has changed"
 
 
 _DDP = '''

@@ -60,6 +60,9 @@ def cases(answer):
         mine = {"loss": 2.0, "a": 1.0, "b": 3.0} if rank == 0 else {"b": 5.0, "c": 7.0, "loss": 4.0}
         return answer.means(mine)
 
+    def nothing():
+        return [answer.means({"x": 3.0} if rank == 0 else {}), answer.means({})]
+
     def same():
         return answer.means({"x": 1.0 + rank})
 
@@ -80,8 +83,10 @@ def cases(answer):
         return lambda: outcome(work)
 
     yield "means", means
+    yield "nothing", nothing
     yield "same", same
     yield "none", fails([])
+    yield "recorded", lambda: outcome(lambda: (torch.ones(2, requires_grad=True) * 3).requires_grad)
     yield "one", fails([1])
     yield "both", fails([0, 1])
     yield "alone", lambda: [answer.means({"x": 3.0}), answer.together(lambda: 5)], 1
@@ -152,7 +157,7 @@ def _waits(waiting, groups, journals, expected, why):
 
 def _judged(verdict, groups, journals, expected, why):
     found = verdict(groups, journals)
-    found = None if found is None else (found[0], sorted(found[1]))
+    found = None if found is None else (found[0], list(found[1]))
     assert found == expected, f"{why}: {expected}, not {found}"
 
 
@@ -203,6 +208,9 @@ def test_mismatch(verdict):
         _journal("world all_reduce", f"world {name}", done=False) for name in ("barrier", "barrier", "broadcast")
     ]
     _judged(verdict, _WORLD, journals, ("mismatch", [0, 1, 2]), "all are in call 2, and not in the same one")
+    journals = [[] for _ in range(9)]
+    journals[1], journals[8] = _journal("pair barrier", done=False), _journal("pair all_reduce", done=False)
+    _judged(verdict, {"pair": [8, 1]}, journals, ("mismatch", [1, 8]), "of nine ranks two, in a sorted list")
 
 
 def test_cycle(verdict):
@@ -260,12 +268,16 @@ def test_means(means, source):
         assert not wrong, f"rank {rank}: the mean of {wrong[0]!r}, over the ranks that have it, is {expected[wrong[0]]}"
     for found in _said(source, "same", why):
         assert abs(found["x"] - 1.5) < 1e-4, f"the mean of 1 and 2 is 1.5, not {found['x']}"
+    for found in _said(source, "nothing", "rank 1 has no metric at all, and rank 0 has one"):
+        assert found == [{"x": 3.0}, {}], f"the one metric of rank 0, and none where nobody has one: not {found}"
 
 
 def test_together(together, source):
     why = "rank 1 raised an error, and rank 0 waits for it"
     found = _said(source, "none", "nobody has raised an error")
     assert found == [{"value": 0}, {"value": 10}], "without an error, each rank gets the result of its own work"
+    found = _said(source, "recorded", "nobody has raised an error")
+    assert found == [{"value": True}] * 2, "the work goes on as it would without you: what it records is recorded"
     for case, numbers in (("one", [1]), ("both", [0, 1])):
         for rank, one in enumerate(_said(source, case, why)):
             assert "error" in one, f"ranks {numbers} have raised an error, and rank {rank} goes on"

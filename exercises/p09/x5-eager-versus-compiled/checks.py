@@ -11,8 +11,9 @@ from torch.nn import functional as F
 class _Backend:
     """Runs a graph as it is, but for one kind of operation; counts how often it was asked."""
 
-    def __init__(self, sick=None, wrong=None, among=None):
+    def __init__(self, sick=None, wrong=None, among=None, tries=False):
         self.sick, self.wrong, self.among, self.asked = sick, _named(wrong), among, 0
+        self.tries = tries  # whether it runs the graph on the example inputs, while it compiles
 
     def __call__(self, graph, inputs):
         self.asked += 1
@@ -21,6 +22,8 @@ class _Backend:
             if node.target == self.sick and (self.among is None or number == self.among):
                 node.target, node.op = self.wrong, "call_function"
         graph.recompile()
+        if self.tries:
+            graph(*inputs)
         return graph.forward
 
 
@@ -80,6 +83,8 @@ def test_same_kind(agree):
     assert agree((1, 2), (1, 2)), "what is no tensor is compared by =="
     assert not agree(1.0, None), "a number is not None"
     assert not agree(torch.ones(()), 1.0), "a tensor is no number"
+    assert not agree(1.0, torch.ones(())), "a number is no tensor"
+    assert not agree(1, 1.0) and not agree((1, 2), [1, 2]), "what is no tensor is of the same type as well"
 
 
 def test_closer_to_exact(agree):
@@ -87,7 +92,13 @@ def test_closer_to_exact(agree):
     eager, better = torch.tensor([1.1, 2.1]).bfloat16(), torch.tensor([1.0, 2.05]).bfloat16()
     worse = torch.tensor([1.0, 2.25]).bfloat16()
     assert agree(eager, better, exact), "it differs from eager, and is closer to the result in float64: not wrong"
+    below = torch.tensor([1.0, 1.75]).bfloat16()
+    assert not agree(eager, below, exact), "smaller numbers are not nearer to the result in float64"
     assert not agree(eager, worse, exact), "it differs from eager, and is further away from the result in float64"
+    other_side = (2 * exact - eager).bfloat16()
+    assert agree(eager, other_side, exact), "an error as large as that of eager, on the other side, is no larger"
+    near = torch.tensor([1.0, 2.0 + 2.0**-6]).bfloat16()
+    assert agree(exact.bfloat16(), near, exact), "eager is exact, and within the tolerance of eager is enough"
     assert not agree(eager, better), "without a result in float64 nobody knows who is right"
     assert not agree(eager, better.float(), exact), "another dtype remains a difference"
 
@@ -126,6 +137,15 @@ def test_prefix(prefix):
     assert all(map(torch.equal, found, expected)), "the results are those of the first 3 operations, in order"
     assert len(_operations(small)) == 3, "later operations are still in it"
     assert str(graph.graph) == before, "the graph that was passed in has been changed"
+
+
+def test_prefix_keeps_inputs(prefix):
+    graph = _graph(lambda x, y: torch.sin(x) + torch.cos(y))
+    try:
+        found = prefix(graph, 1)(_X, _X + 1)
+    except TypeError as error:
+        raise AssertionError(f"a prefix has the same inputs, also those that it does not use: {error}") from None
+    assert found[0].equal(torch.sin(_X)), "the first of two inputs is the first still"
 
 
 def test_prefix_keeps_parameters(prefix):
@@ -180,6 +200,9 @@ def test_in_place(culprit):
     x = _X.clone()
     _found(culprit, f, _Backend(torch.exp, torch.expm1), 3, "each run must begin with the same inputs", [x])
     assert x.equal(_X), "the caller's input has been changed, by an operation in place"
+    backend = _Backend(torch.exp, torch.expm1, tries=True)
+    _found(culprit, f, backend, 3, "the backend may run the graph on its example inputs, which are not the run's")
+    assert backend.asked <= 4, f"for 4 operations the backend was called {backend.asked} times; log2(4) + 2 is 4"
 
 
 def test_random(culprit):
@@ -188,6 +211,7 @@ def test_random(culprit):
 
     state = torch.get_rng_state()
     _found(culprit, f, _Backend(operator.mul, lambda a, b: a * b * 1.1), 2, "dropout draws the same in both runs")
+    _found(culprit, f, _Backend(tries=True), None, "a backend that draws numbers while it compiles is right as well")
     assert torch.get_rng_state().equal(state), "the caller's generator is in another state afterwards"
 
 
@@ -221,6 +245,15 @@ def test_repro(repro):
     assert isinstance(found, tuple), f"the graph returns a tuple, not a {type(found).__name__}"
     expected = torch.addcmul(torch.sin(_X), _X, torch.cos(_X), value=3.0)
     assert found[0].equal(expected), "called with its values, the operation gives what it gave in the whole graph"
+    state, x = torch.get_rng_state(), _X.clone()
+    noisy, values = repro(_graph(lambda x: F.dropout(x.mul_(2), 0.5) + x), [x], 2)
+    assert torch.get_rng_state().equal(state), "the caller's generator is in another state afterwards"
+    assert x.equal(_X), "the caller's input has been changed, by an operation in place"
+    assert len(values) == 2 and noisy(*values)[0].equal(values[0] + values[1]), "two values, a sum"
+    largest, values = repro(_graph(lambda x: torch.sin(torch.max(x, 1)[0])), [_X.clone()], 1)
+    assert len(values) == 1 and largest(*values)[0].equal(_X.amax(1)), (
+        "of a tuple the first: the tuple is the one value"
+    )
     twice, values = repro(_graph(lambda x: torch.sin(x) * 1 + x.mul_(x)), [_X.clone()], 2)
     assert twice(*values)[0].equal(_X * _X), "x times x, in place: the value from before the operation, and once"
 

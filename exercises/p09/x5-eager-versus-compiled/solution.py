@@ -79,8 +79,9 @@ def _right(graph: fx.GraphModule, inputs: list, backend: Backend) -> bool:
     """Whether the backend's results are those of the graph; both from the same state of the generator."""
     state = torch.get_rng_state()
     expected = graph(*_copies(inputs))
+    compiled = backend(graph, _copies(inputs))
     torch.set_rng_state(state)
-    found = backend(graph, _copies(inputs))(*_copies(inputs))
+    found = compiled(*_copies(inputs))
     torch.set_rng_state(state)
     return all(map(agree, _flat(expected), _flat(found)))
 
