@@ -87,7 +87,7 @@ def decompose(functions: Functions, function: Callable, *args: Any) -> list[tupl
     class Log(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             name = func.name().removeprefix("aten::")
-            seen.append((name, kind(functions, name) if name in functions else "elsewhere"))
+            seen.append((name, kind(functions, name)) if name in functions else (func.name(), "elsewhere"))
             return func(*args, **(kwargs or {}))
 
     with Log():
