@@ -5,8 +5,8 @@ from torch import nn
 from torch.profiler import record_function
 
 
-def _event(name, start, end, tid=1, cat="cpu_op"):
-    return {"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": tid, "ts": float(start), "dur": float(end - start)}
+def _event(name, start, end, tid=1, cat="cpu_op", pid=7):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": float(start), "dur": float(end - start)}
 
 
 def _near(found, expected):
@@ -48,6 +48,8 @@ def test_calls(self_times):
 def test_threads(self_times):
     events = [_event("forward", 0, 100), _event("backward", 10, 60, tid=2), _event("mm", 20, 50, tid=2)]
     _own(self_times, events, "at the same time on another thread is not inside", forward=100, backward=20, mm=30)
+    events = [_event("forward", 0, 100), _event("load", 10, 60, pid=8)]
+    _own(self_times, events, "in another process a thread of the same number is another", forward=100, load=50)
 
 
 def test_unsorted(self_times):
@@ -79,6 +81,12 @@ def test_top_of_kernels(top):
     assert found == ["gemm", "add_kernel"], (
         f"{found}: there are kernels, and the time of an operator is then that of its launch only"
     )
+    kernel, operator = _event("gemm", 5, 9, 20, "kernel"), _event("aten::mm", 0, 90)
+    for events in ([kernel, operator], [operator, kernel]):
+        assert list(top(events)) == ["gemm"], "one kernel is enough, wherever it stands in the list"
+    small, large = _event("aten::add", 0, 1), _event("aten::mm", 5, 95)
+    for events in ([small, large], [large, small]):
+        assert list(top(events)) == ["aten::mm", "aten::add"], "the order of the list says nothing"
 
 
 def _region(name, start, end, tid=1):
@@ -113,6 +121,12 @@ def test_idle_threads(idle_share):
     events = [_region("data", 0, 100), _event("mm", 0, 90, tid=2), _event("mul", 0, 10), _region("step", 0, 100)]
     found = idle_share(events, "data")
     assert _near(found, 0.9), f"what runs on another thread leaves this one idle: 0.9, not {found:.3g}"
+    events = [_region("data", 0, 100), _event("mm", 0, 90, pid=8), _event("mul", 0, 10)]
+    found = idle_share(events, "data")
+    assert _near(found, 0.9), f"a thread of another process is another, whatever its number: 0.9, not {found:.3g}"
+    events = [_region("data", 0, 100), _event("mm", 0, 80), _region("data", 0, 100, tid=2), _event("mul", 0, 20, tid=2)]
+    found = idle_share(events, "data")
+    assert _near(found, 0.5), f"a region on two threads: 20 and 80 of 100 microseconds are idle, 0.5, not {found:.3g}"
 
 
 def _training(width=256, layers=3):
