@@ -110,6 +110,28 @@ def test_watching_same_numbers(watching):
     assert result.equal(x @ x.T) and len(log) == 1, "any operator can be watched, not only add"
 
 
+def test_watching_any_argument(watching):
+    x = torch.arange(6.0).view(2, 3)
+    try:
+        result, log = _during(watching, ATEN._softmax.default, lambda: x.softmax(1))
+    except NotImplementedError:
+        raise
+    except RuntimeError as error:
+        said = str(error).splitlines()[0]
+        raise AssertionError(f"softmax(x, 1) has an integer and a bool, which are no tensors: {said}") from None
+    assert result.equal(x.softmax(1)) and log == ["aten::_softmax (2, 3)"], f"one of three arguments is a tensor: {log}"
+    y = x.clone()
+    result, log = _during(watching, ATEN.add_.Tensor, lambda: y.add_(x))
+    assert y.equal(2 * x) and result is y and len(log) == 1, "an operator in place changes its operand, and returns it"
+
+
+def test_watching_the_key(watching):
+    x, y = torch.ones(4), torch.ones(2, 3, device="meta")
+    result, log = _during(watching, ATEN.add.Tensor, lambda: [y + y, x + x], "Meta")
+    assert log == ["aten::add.Tensor (2, 3) (2, 3)"], f"at Meta, one call on meta is logged and none on the CPU: {log}"
+    assert result[0].is_meta and result[1].equal(2 * x), "each device has the kernel that it had"
+
+
 def test_watching_numbers(watching):
     x = torch.arange(3)
     try:
@@ -204,6 +226,21 @@ def test_patched_refuses(patched):
         except ValueError:
             continue
         raise AssertionError(f"{anchor!r} is in {SOURCE.count(anchor)} lines: a patch must not guess; ValueError")
+    try:
+        patched(f"{SOURCE}  // of soften_kernel", "soften_kernel", "shout();")
+    except ValueError:
+        return
+    raise AssertionError("the last line has the anchor too, so that it is in 2 lines; ValueError")
+
+
+def test_patched_includes(patched):
+    source = SOURCE.replace(
+        "  if (iter", "  // <cstdio> is not needed here, nor is\n  // #include <vector>\n  if (iter"
+    )
+    lines = patched(source, "void harden_kernel(", "shout();").splitlines()
+    assert lines[2:3] == ["#include <cstdio>"] and lines.count("#include <cstdio>") == 1, (
+        f"a comment includes nothing: the third line is {lines[2]!r}, and `#include <cstdio>` belongs there"
+    )
 
 
 def test_patch(patch):
@@ -214,6 +251,8 @@ def test_patch(patch):
     assert first == [f"--- a/{path}", f"+++ b/{path}"], f"git strips one folder from each name: a/ and b/; {first}"
     assert _applied(found, SOURCE) == after, "applied to the one text, the diff does not give the other"
     assert sum(line[:1] in "+-" for line in found.splitlines()[2:]) == 1, "one line is new, and none is replaced"
+    context = sum(line.startswith(" ") for line in found.splitlines()[3:])
+    assert context == 6, f"three lines of context before the new one and three after it, not {context} together"
     assert patch(path, SOURCE, SOURCE) == "", "no difference, no diff"
 
 
@@ -266,6 +305,25 @@ def test_hidden_two_at_once(watching):
             (x @ x).relu()
         (x @ x).relu()
     assert (len(outer), len(inner)) == (1, 1), f"one mm and one relu ran while both were watched: {outer} and {inner}"
+
+
+def test_nested(watching):
+    x, outer, inner = torch.ones(2, 2), [], []
+    before = torch._C._dispatch_dump("aten::mm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with watching(ATEN.mm.default, "CPU", outer):
+                with watching(ATEN.mm.default, "CPU", inner):
+                    x @ x
+                x @ x
+        except NotImplementedError:
+            raise
+        except RuntimeError as error:
+            said = str(error).splitlines()[0]
+            raise AssertionError(f"an operator that is watched already is watched twice, and here: {said}") from None
+    assert (len(outer), len(inner)) == (2, 1), f"two mm in the outer block, one in the inner: {outer} and {inner}"
+    assert torch._C._dispatch_dump("aten::mm") == before, "after both blocks, the kernel is that from before"
 
 
 def test_hidden_patches(patched, patch, reference, seed):
