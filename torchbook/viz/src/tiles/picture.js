@@ -189,7 +189,7 @@ export function picture({ pick }) {
       chipFrame(chip, `sums of q${now.rows[0].query} to q${now.rows.at(-1).query}; full bar: ${short(whole)}`),
       bars,
     );
-    replace(key, told("ti-kept", "kept × α"), told("ti-new", "added, a part a key"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
+    replace(key, told("ti-kept", "kept × α"), told("ti-new", causal ? "added" : "added, a part a key"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
   }
 
   pressed(
