@@ -287,8 +287,9 @@ def _is_of_a_class(value: ast.expr) -> bool:
         value = value.value
         if isinstance(value, ast.Attribute) and value.attr == "__class__":
             return True
-    called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "type"
-    return called and not (value.args and _root(value.args[0]) in ("self", "cls"))
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "type"):
+        return False
+    return not (value.args and _root(value.args[0]) in ("self", "cls"))
 
 
 def _is_foreign(value: ast.expr, bound: set[str], modules: set[str]) -> bool:

@@ -206,7 +206,7 @@ def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawi
         drawing.text(0, y + 13, name, mono=True)
         for rank, local in enumerate(ranks):
             cells = [[f"{number:g}" for number in row] for row in local]
-            drawing.grid(left + rank * wide, y, cells, lambda r, c, role=roles[kind][0]: role, cell=(side, 26))
+            drawing.grid(left + rank * wide, y, cells, lambda r, c, role=roles[kind][0]: role, cell=(side, 26))  # type: ignore[misc]
         y += 26 * max(map(len, ranks)) + 16
     drawing.legend(0, y + 4, {roles[kind][0]: roles[kind][1] for kind in kinds})
     return drawing
