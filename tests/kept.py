@@ -73,6 +73,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/practice/test_terminal.py": (*_LEARNERS, "exercises", "tests/practice"),
     "tests/practice/test_wheel.py": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
     "tests/press": (*_PRESS, *_LOCK, _SHELF, "tests/press"),
+    "tests/press/test_glossary.py": (*_PRESS, "book", "tests/press"),
     **{f"tests/press/test_{name}.py": (*_PRESS, *_LOCK, "exercises", "tests/press") for name in _PRINTING},
     "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
     "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),

@@ -39,7 +39,8 @@ def stored(tensors: Iterable[Tensor | None]) -> int:
 
 def unreduced(model: nn.Module) -> list[Tensor]:
     """Whole gradients that wait in a model under `fully_shard` until they are reduced; read by private names."""
-    states = [module._get_fsdp_state() for module in model.modules() if hasattr(module, "_get_fsdp_state")]
+    wrapped: list[Any] = [module for module in model.modules() if hasattr(module, "_get_fsdp_state")]
+    states = [module._get_fsdp_state() for module in wrapped]
     parameters = [one for state in states for group in state._fsdp_param_groups for one in group.fsdp_params]
     waiting = [one.unsharded_accumulated_grad for one in parameters]
     return [gradient for gradient in waiting if gradient is not None]
