@@ -162,7 +162,7 @@ def test_lateness_costs_what_the_assignment_says(done: Path) -> None:
 @boxed
 def test_a_cluster_grades_as_this_machine_does(done: Path) -> None:
     here = {student.student: student.total for student in Summary.load(done / "results").students}
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         there = graded(done, "there", scheduler=cluster.scheduler_address)
     evaluations = [json.loads(path.read_text()) for path in (done / "there" / "evaluations").glob("*.json")]
     processes = {kept["where"].rpartition(":")[2] for kept in evaluations}
