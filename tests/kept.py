@@ -1,10 +1,9 @@
 """A plugin of pytest: tests that passed are not run again until something that they depend on changes (`--kept`).
 
-What a test depends on is declared by its folder: `INPUTS` names folders and files of the repository, whole; of what a
-pattern fits, only the names count. A test file that no entry covers depends on everything that git does not ignore. Two
-watches hold the declarations to the truth: a test that opens a file of the repository outside of its inputs fails
-(`_Watch`), and `tests/proofs/test_inputs.py` holds what test files import to be within them. Versions of packages and
-tools, the processor and the environment's variables count for every test.
+What a test depends on is declared by its folder, in `tests/inputs.py`. Two watches hold the declarations to the truth:
+a test that opens a file of the repository outside of its inputs fails (`_Watch`), and `tests/proofs/test_inputs.py`
+holds what test files import to be within them. Versions of packages and tools, the processor and the environment's
+variables count for every test.
 
 The plugin also prints the seconds of each test file, and fails a run in which one took more than `BUDGET`.
 """
@@ -26,6 +25,7 @@ from typing import Any
 
 import pytest
 
+from tests.inputs import EVERYTHING, INPUTS
 from torchbook.runtime import find_chromium
 from torchbook_proofs import Key, Store, digest, installed, processor
 
@@ -33,58 +33,11 @@ ROOT = Path(__file__).resolve().parents[1]
 KIND = "tests"
 _BETWEEN = 120  # seconds after which passes are stored, while the run goes on
 BUDGETS = Path(__file__).with_name("budgets.toml")
-_SHARED = ("pyproject.toml", *sorted(f"tests/{p.name}" for p in (ROOT / "tests").glob("*.py") if not p.match("test_*")))
-_LEARNERS = ("torchbook",)
-_WHEEL = ("hatch_build.py", "README.md", "LICENSE")  # what it is made of, beside the package and the exercises
-_LOCK = ("requirements.txt", "environment.yml", "_drift.yml")
-_PRESS = ("torchbook", "torchbook_press", "torchbook_proofs", "web", "_config.yml")
-_COURSE = ("torchbook", "torchbook_course", "torchbook_proofs")
-_SHELF = "exercises/*/*"  # which knows exercises by the names of their folders, and reads one when asked for it
-_INDEXING = "exercises/p01/x3-manual-indexing"  # the example of many tests
-_HOMEWORK = (_SHELF, _INDEXING, "exercises/s04/x1-mixed-devices")
-# Of the press, what makes sites: a site is printed anew when any exercise changes, whatever is on its pages.
-_PRINTING = (
-    *("exercises", "folder", "glossary", "lanes", "listings", "plots"),
-    *("seal", "search", "site", "success", "verdicts"),
+_TABLE = "inputs.py"  # does not count as a whole: an entry counts for its tests, whose keys hold what it names
+_SHARED = (
+    "pyproject.toml",
+    *sorted(f"tests/{p.name}" for p in (ROOT / "tests").glob("*.py") if not p.match("test_*") and p.name != _TABLE),
 )
-EVERYTHING = (".",)  # all that git does not ignore
-# What tests of a folder, or of a file, read of the repository: the longest name that fits counts.
-INPUTS: dict[str, tuple[str, ...]] = {
-    "tests/course": (*_COURSE, *_HOMEWORK, "tests/course"),
-    "tests/course/test_course_map.py": (
-        *_COURSE,
-        *_PRESS,
-        "exercises",
-        "book",
-        "_toc.yml",
-        "tests/course",
-        "tests/press",
-    ),
-    "tests/course/test_secrets.py": (*_COURSE, "exercises", "tests/course"),
-    "tests/data": (*_LEARNERS, "tests/data"),
-    "tests/drawing": (*_PRESS, "tests/drawing", "tests/figures"),
-    "tests/figures": (*_LEARNERS, "tests/figures"),
-    "tests/kernels": (*_LEARNERS, "tests/kernels"),
-    "tests/llm": (*_LEARNERS, "tests/llm"),
-    "tests/llm/test_lora.py": (*_LEARNERS, "book/llm/l4-finetuning.md", "tests/llm"),
-    "tests/practice": (*_LEARNERS, _SHELF, _INDEXING, "_config.yml", "tests/practice"),
-    "tests/practice/test_check.py": (*_LEARNERS, "exercises", "tests/practice"),
-    "tests/practice/test_exercise.py": (*_LEARNERS, "exercises", "_config.yml", "tests/practice"),
-    "tests/practice/test_terminal.py": (*_LEARNERS, "exercises", "tests/practice"),
-    "tests/practice/test_wheel.py": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
-    "tests/press": (*_PRESS, *_LOCK, _SHELF, "tests/press"),
-    **{f"tests/press/test_{name}.py": (*_PRESS, *_LOCK, "exercises", "tests/press") for name in _PRINTING},
-    "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
-    "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),
-    "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", _SHELF, "tests/press"),
-    "tests/press/test_glossary.py": (*_PRESS, *_LOCK, "book", "exercises", "tests/press"),
-    "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", _SHELF, "tests/press"),
-    "tests/press/test_paper.py": (*_PRESS, "book", "_toc.yml", "executed", "_build/html", "exercises", "tests/press"),
-    "tests/press/test_record.py": (*_PRESS, *_LOCK, "exercises", "recordings", "tests/press"),
-    "tests/viz": (*_PRESS, "tests/viz"),
-    "tests/viz/models/test_symptoms.py": (*_PRESS, "book", "tests/viz"),
-    "tests/viz/test_measuring.py": (*_PRESS, "tests/site/built.py", "tests/viz"),
-}
 # Tests that are never left out: those of keeping, and those of the site, which keep what they prove page by page.
 NEVER = ("tests/proofs/", "tests/site/")
 # Made by other tools, with proofs of their own or none: no test's input.
@@ -207,7 +160,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
         if _watch is not None and _watch.allowed is not None and _watch.strange:
             names = ", ".join(sorted(_watch.strange)[:5])
             _watch.strange = set()
-            pytest.fail(f"it read {names}, outside of the inputs of its folder: name it in INPUTS of tests/kept.py")
+            pytest.fail(f"it read {names}, outside of the inputs of its folder: name it in tests/inputs.py")
 
 
 # Leaving out what is proved, and keeping what passed.

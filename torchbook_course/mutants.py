@@ -10,6 +10,7 @@ Mutants are programs of ours, but a changed loop may have no end: each has a pro
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -78,7 +79,7 @@ def survey(exercises: Sequence[Exercise], box: Box, store: Store | None = None, 
         exercises: those to look at.
         box: the limits.
         store: where good surveys are kept; nowhere by default.
-        most: as many mutants of each, spread over operators.
+        most: as many mutants of each, and as many of those called equivalent, spread over operators.
 
     Raises:
         SandboxError: there is no sandbox, or a reference is not accepted in it.
@@ -112,8 +113,15 @@ def key(exercise: Exercise, box: Box, most: int = MOST) -> Key:
 
 
 def stamp(exercise: Exercise) -> str:
-    """What a line of the record is about: the exercise and the operators. Packages are not in it, see `record`."""
-    return digest(exercise.folder, *_program_files())
+    """What a line of the record is about: the checks, the mutants and what is said of them, the operators.
+
+    Of the statement counts what mutants it asks for, not its words. Packages are not in it, see `record`.
+    """
+    contract = exercise.contract
+    of_gradients = mutation.speaks_of_gradients(exercise.statement)
+    shown = [contract.id, contract.needs, contract.seconds, contract.data, of_gradients]
+    files = sorted(path for path in exercise.folder.rglob("*") if path.is_file() and path.name != "exercise.md")
+    return hashlib.sha256(f"{digest(*files, *_program_files())}{json.dumps(shown)}".encode()).hexdigest()
 
 
 def record(found: Sequence[Survey], exercises: Sequence[Exercise], file: Path) -> None:
@@ -156,7 +164,7 @@ def _surveyed(exercise: Exercise, baseline: dict[str, float], box: Box, most: in
     equivalent = {mutation.form(entry.source): entry for entry in exercise.equivalents}
     listed = [mutant for mutant in found if mutation.form(mutant.source) in equivalent]
     forms = {mutation.form(mutant.source) for mutant in listed}
-    tried = list(dict.fromkeys([*mutation.chosen(found, most), *listed]))
+    tried = list(dict.fromkeys([*mutation.chosen(found, most), *mutation.chosen(listed, most)]))
     faults = [
         f"{e.place}: no mutant of the reference is this; delete the block"
         for f, e in equivalent.items()

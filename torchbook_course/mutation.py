@@ -97,9 +97,10 @@ def mutants(solution: str, statement: str = "gradients") -> list[Mutant]:
     reference = reference_of(solution)
     code = _Code(reference, answer_lines(solution))
     seen, found = {form(reference)}, []
+    of_gradients = speaks_of_gradients(statement)
     for node in code.nodes:
         for name, operator in _OPERATORS.items():
-            if name == "gradient" and not _NEEDS_GRADIENTS.search(statement):
+            if name == "gradient" and not of_gradients:
                 continue
             for edit in operator(node, code):
                 source = code.edited(edit)
@@ -108,6 +109,11 @@ def mutants(solution: str, statement: str = "gradients") -> list[Mutant]:
                     seen.add(shape)
                     found.append(Mutant(name, code.line_of(edit), source))
     return sorted(found, key=lambda mutant: mutant.line)
+
+
+def speaks_of_gradients(statement: str) -> bool:
+    """Whether a statement speaks of gradients, or of what needs them: mutants depend on its words in nothing else."""
+    return bool(_NEEDS_GRADIENTS.search(statement))
 
 
 def form(source: str) -> str:

@@ -23,7 +23,7 @@ from torchbook_proofs.store import FRESH
 BOX = Box(patience=PATIENCE)
 OPEN = Path(__file__).with_name("open_mutants.txt")  # may only become shorter
 RECORD = Path(__file__).with_name("mutants.json")
-FEW = 4  # mutants of each that every run tries, besides those that are called equivalent
+FEW = 2  # mutants of each, and of those called equivalent, that every run tries
 needs_box = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
 
 
@@ -360,6 +360,26 @@ def test_a_record_takes_what_is_good_and_keeps_the_rest(written: Written, tmp_pa
     before = mutants.stamp(good)
     assert mutants.recorded(file)["x-x1"]["stamp"] == before
     assert mutants.stamp(written(CHECKS + "\n# a word more\n")) != before
+
+
+@pytest.mark.parametrize(
+    ("said", "instead", "counts"),
+    [
+        ("is a list", "is a list of them", False),
+        ("Halves\n", "One half\n", False),
+        ("is a list", "is a list without gradients", True),
+        ("seconds: 5", "seconds: 6", True),
+    ],
+)
+def test_of_a_statement_what_it_asks_counts_and_not_its_words(
+    written: Written, said: str, instead: str, counts: bool
+) -> None:
+    exercise = written()
+    before = mutants.stamp(exercise)
+    page = exercise.folder / "exercise.md"
+    assert said in page.read_text(encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8").replace(said, instead), encoding="utf-8")
+    assert (mutants.stamp(load(exercise.folder)) != before) is counts
 
 
 # The command.

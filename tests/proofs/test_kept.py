@@ -37,7 +37,8 @@ def tree(tmp_path: Path, repo: Path) -> Path:
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    shutil.copy(repo / "tests" / "kept.py", root / "tests")
+    for name in ("inputs.py", "kept.py"):
+        shutil.copy(repo / "tests" / name, root / "tests")
     return root
 
 
@@ -122,6 +123,17 @@ def test_a_change_elsewhere_does_not(in_tree: Path, name: str) -> None:
     before = kept.key_of("tests/data/test_it.py")
     (in_tree / name).write_text("x = 1\n")
     assert kept.key_of("tests/data/test_it.py") == before
+
+
+def test_an_entry_counts_for_its_own_tests_and_the_table_for_none(
+    in_tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [kept.key_of(f"tests/{folder}/test_it.py") for folder in ("data", "llm")]
+    (in_tree / "tests/inputs.py").write_text("x = 1\n")
+    assert [kept.key_of(f"tests/{folder}/test_it.py") for folder in ("data", "llm")] == before
+    monkeypatch.setitem(kept.INPUTS, "tests/data", (*kept.INPUTS["tests/data"], "book"))
+    assert kept.key_of("tests/data/test_it.py") != before[0]
+    assert kept.key_of("tests/llm/test_it.py") == before[1]
 
 
 def test_of_what_a_pattern_fits_only_the_names_count(in_tree: Path) -> None:
