@@ -103,7 +103,10 @@ from torchbook import glue
 glue('answer', 6 * 7)
 glue('size', 5000, ',')
 glue('gain', 3.4, '+.2f')"""
-PREDICT = ":::{predict} Is it `42`?\n- [x] yes\n- [ ] no\n\nCounted.\n:::"
+PREDICT = (
+    ":::{predict} Is it `42`, as on {doc}`page <index>`?\n"
+    "- [x] yes, see {doc}`the start <index>`\n- [ ] no\n\nCounted.\n:::"
+)
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,12 @@ def test_a_page_says_where_its_numbers_come_from(built: Built) -> None:
     for phrase in ("Every output on this page comes from one run", "Counts.", "CPU lane", "shown"):
         assert phrase in built.page
     assert 'href="one.html"' in built.book.html("runs")
+
+
+def test_a_question_and_its_options_may_lead_to_other_pages(built: Built) -> None:
+    question, options = built.page.partition("<fieldset")[2].partition("</legend>")[::2]
+    assert 'href="index.html"' in question
+    assert 'href="index.html"' in options.partition("</label>")[0]
 
 
 def test_a_page_taken_out_of_the_book_is_taken_out_of_the_site(built: Built) -> None:

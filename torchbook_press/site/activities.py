@@ -94,8 +94,9 @@ class Predict(SphinxDirective):
         return self._inline(text)
 
     def _inline(self, text: str) -> list[nodes.Node]:
+        """Words in a node of their own: a link is printed in a text alone."""
         parsed, problems = self.state.inline_text(text, self.lineno)
-        return [*parsed, *problems]
+        return [nodes.inline("", "", *parsed, *problems)]
 
 
 class Checklist(SphinxDirective):

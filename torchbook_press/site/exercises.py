@@ -235,7 +235,8 @@ class ExerciseBlock(SphinxDirective):
             anchor = f'id="{label(exercise.id)}-question-{question.name}"'
             marks = f'{anchor} data-question="{name}"{about}{patterns if question.accept else ""}'
             content.append(_html(f"<fieldset {marks}><legend>"))
-            content += [nodes.Text(f"{number}. "), *first.children, _html("</legend>"), *rest]
+            asked = nodes.inline("", "", nodes.Text(f"{number}. "), *first.children)  # a link is printed in a text alone
+            content += [asked, _html("</legend>"), *rest]
             content += self._choice(exercise, question, name) if question.options else self._typed(exercise, question)
         if exercise.contract.topics:
             content += self._result(exercise)
@@ -266,7 +267,7 @@ class ExerciseBlock(SphinxDirective):
         for letter, option in zip(question.letters, question.options, strict=True):
             right = ' data-right="1"' if option.right else ""
             choices.append(_html(f'<label><input type="radio" name="{name}" value="{letter}"{right}><span>'))
-            choices += [*self._inline(option.text), _html("</span></label>")]
+            choices += [nodes.inline("", "", *self._inline(option.text)), _html("</span></label>")]
         if question.topic:
             unsure = f'<input type="radio" name="{name}" value="{NOT_SURE}"><span>Not sure</span>'
             choices.append(_html(f'<label class="not-sure">{unsure}</label>'))
