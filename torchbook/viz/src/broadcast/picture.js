@@ -248,7 +248,7 @@ export function pictures(on) {
   function stays(stride) {
     const ways = stride.flatMap((one, d) => (one ? [] : [["right", "down"][stride.length - 1 - d] ?? "to the next grid"]));
     const some = [...new Set(ways)].reverse();
-    return `0: a step ${some.slice(0, -1).join(", ")}${some.length > 1 ? " or " : ""}${some.at(-1)}, the same element`;
+    return `0: a step ${some.slice(0, -1).join(", ")}${some.length > 1 ? " or " : ""}${some.at(-1)}, same number`;
   }
 
   function operandLine(name, index, users) {

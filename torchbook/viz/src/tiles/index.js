@@ -101,7 +101,7 @@ function render({ model, el }) {
     const { tokens, block_q: high, block_kv: wide } = now;
     const row = one.rows[chosen];
     const higher = row.before !== -Infinity && row.maximum > row.before;
-    replace(head, `q${row.query}’s maximum ${higher ? `rises from ${short(row.before)} to` : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}`, higher ? [": its sum so far is multiplied by α = ", h("b", {}, short(row.rescale)), "."] : "; nothing is rescaled.");
+    replace(head, `q${row.query}’s maximum ${higher ? `rises from ${short(row.before)} to` : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}`, higher ? [": the old sum counts × α = ", h("b", {}, short(row.rescale)), "."] : "; nothing is rescaled.");
     rowsFor.update({ options: one.rows.map((row, i) => ({ value: String(i), label: `query ${row.query}` })), value: String(chosen) });
     const cell = (name, of) => h("tr", {}, h("th", { scope: "row" }, name), one.rows.map((row, i) => h("td", { class: i === chosen ? "on" : null }, fixed(of(row)))));
     const table = h(

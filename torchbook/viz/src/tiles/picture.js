@@ -87,7 +87,7 @@ export function picture({ pick }) {
     const tileA = box(spots[0], "ti-a");
     const tileB = box(spots[1], "ti-b");
     const filled = box(sum, "ti-sum", { style: `fill-opacity:${(0.55 * done).toFixed(3)}` });
-    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}${sum.width >= 84 && depth < 10 ? " summed" : ""}`, "ti-id ti-part");
+    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}${sum.width >= 96 && depth < 10 ? " summed" : ""}`, "ti-id ti-part");
     const written = box(cAt, now.last ? "ti-done ti-now" : "ti-c");
     show(
       width,

@@ -42,6 +42,7 @@ export const CSS = `
 .ti-masked{fill:var(--tb-muted);pointer-events:none}
 .ti-strip{fill:none;stroke:var(--tb-edge);stroke-width:1}
 .ti-key{display:flex;flex-wrap:wrap;gap:.1rem .8rem;min-height:1.5em;margin-top:.35rem;font-size:max(12px,.84em)}
+@container (max-width:520px){.ti-key{min-height:3em}}
 .tbviz .ti-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .ti-scroll{overflow-x:auto;max-width:100%;min-width:0}
 .ti-product{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .7rem}
