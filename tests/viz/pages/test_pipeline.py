@@ -72,7 +72,7 @@ def test_a_batch_is_followed_by_slider_and_by_click(show: Show) -> None:
     expect(way).to_contain_text("Batch 7: worker 3 loads it")
     lanes = page.get_by_role("slider", name="follow batch")
     expect(lanes).to_have_attribute("aria-valuenow", "7")
-    expect(page.locator(".pl-brief")).to_contain_text("Batch 7: the step ")
+    expect(page.locator(".pl-brief")).to_contain_text("batch 7: the step ")
     box, step = lanes.bounding_box(), page.locator(".pl-step[data-batch='9']").bounding_box()
     assert box
     assert step
@@ -278,7 +278,7 @@ def test_the_key_names_what_is_drawn_and_nothing_else(show: Show, workers: int, 
 
 def test_a_recording_says_that_sliders_leave_it(show: Show) -> None:
     page = show(timeline_of_a_run())
-    expect(page.locator(".pl-brief")).to_contain_text("Move a slider to leave the recording for the model.")
+    expect(page.locator(".pl-brief")).to_contain_text("Move a slider to simulate it.")
     page.get_by_label("workers", exact=True).fill("3")
     expect(page.locator(".pl-head")).to_contain_text("Simulated")
     expect(page.locator(".pl-brief")).not_to_contain_text("Move a slider")

@@ -163,12 +163,12 @@ def test_goal_and_chunks_are_explained(show: Show) -> None:
     page = show(RingAllReduce(step=2))
     expect(page.locator(".ri-goal")).to_contain_text("A chunk, 1/4 of the data")
     expect(page.locator(".ri-big")).to_have_text("50 %")
-    expect(page.locator(".ri-mid")).to_have_text(["rank 0", "each rank sent", "of its data;", "150 % at the end"])
+    expect(page.locator(".ri-mid")).to_have_text(["", "each rank sent", "2 × 1/4 of its data;", "150 % at the end"])
     expect(page.locator(".tbviz")).not_to_contain_text("slice")
     press(page, "Next phase")
     press(page, "Next phase")
     expect(page.locator(".ri-big")).to_have_text("150 %")
-    expect(page.locator(".ri-mid")).to_have_text(["rank 0", "each rank sent", "of its data", ""])
+    expect(page.locator(".ri-mid")).to_have_text(["", "each rank sent", "6 × 1/4 of its data", ""])
 
 
 # Of the words in the ring those that lie on a disc, a chunk on its way or other words.

@@ -62,7 +62,7 @@ def test_device_is_chosen_below_the_plot(show: Show) -> None:
     page = show(Roofline())
     page.get_by_role("button", name="A100:").click()
     expect(words(page)).to_have_text(Roofline(device="a100").words)
-    expect(page.locator(".sc-head")).to_contain_text("on A100 compute-bound")
+    expect(page.locator(".sc-head")).to_contain_text("A100 waits for arithmetic, at most")
 
 
 def test_the_dot_slides_along_the_roof(show: Show) -> None:

@@ -265,8 +265,14 @@ def test_the_moment_is_dragged_through_both_and_snaps_when_it_is_left(show: Show
 @pytest.mark.parametrize("width", [390, 800])
 def test_length_kept_and_ranks_have_names(show: Show, width: int) -> None:
     page = show(PipelineSchedule(), width=width)
-    second = "Interleaved, 2 stages a rank: 28.5" if width == 800 else "2 stages a rank: 28.5"
-    expect(page.locator(".sd-name")).to_have_text(["1F1B: as long as 33 forwards", second])
+    names = {
+        800: [
+            "1F1B (one forward, one backward): each rank waits 9 of 33 forwards",
+            "To compare: Interleaved, 2 stages a rank (a, b): waits 4.5 of 28.5",
+        ],
+        390: ["1F1B: waits 9 of 33", "2 stages a rank: 28.5"],
+    }
+    expect(page.locator(".sd-name")).to_have_text(names[width])
     lanes = page.locator(".sd-lane").all_text_contents()[:5]
     assert lanes[:4] == ["rank 0", "1", "2", "3"] if width == 800 else lanes == ["0", "1", "2", "3", "rank"]
     expect(page.locator(".sd")).to_contain_text("up to 4 micro-batches")

@@ -15,7 +15,7 @@ def press_tile(page: Page, row: int, column: int, of: int) -> None:
     """Press a tile of C, or of the scores, of which there are `of` in a row and in a column."""
     box = page.locator(".ti-field").bounding_box()
     assert box
-    page.mouse.click(box["x"] + (column + 0.5) / of * box["width"], box["y"] + (row + 0.5) / of * box["height"])
+    page.mouse.click(box["x"] + (column + 0.5) / of * box["width"], box["y"] + (row + 0.4) / of * box["height"])
 
 
 def test_steps_by_buttons(show: Show) -> None:
@@ -60,6 +60,8 @@ def test_a_click_goes_to_a_tile(show: Show) -> None:
     other = show(TileExplorer(preset="causal"))
     press_tile(other, 3, 1, of=4)
     expect(words(other)).to_have_text(TileExplorer(preset="causal", step=7).words)
+    press_tile(other, 7, 2, of=8)  # in that tile, the second query
+    expect(words(other)).to_have_text(TileExplorer(preset="causal", step=7, row=1).words)
 
 
 def test_a_skipped_tile_says_why_and_changes_nothing(show: Show) -> None:

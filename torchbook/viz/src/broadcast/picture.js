@@ -240,8 +240,15 @@ export function pictures(on) {
       h("b", {}, before),
       " shape ",
       h("code", {}, tuple(given[name])),
-      ...(stride.includes(0) ? [" ", h("span", {}, "stride ", h("code", {}, tuple(stride)))] : []),
+      ...(stride.includes(0) ? [" ", h("span", {}, "stride ", h("code", {}, tuple(stride))), " ", h("span", { class: "bx-stays" }, stays(stride))] : []),
     ];
+  }
+
+  /** What the zeros of a stride mean. */
+  function stays(stride) {
+    const ways = stride.flatMap((one, d) => (one ? [] : [["right", "down"][stride.length - 1 - d] ?? "to the next grid"]));
+    const some = [...new Set(ways)].reverse();
+    return `0: a step ${some.slice(0, -1).join(", ")}${some.length > 1 ? " or " : ""}${some.at(-1)}, same number`;
   }
 
   function operandLine(name, index, users) {

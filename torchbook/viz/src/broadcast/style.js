@@ -58,7 +58,7 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-show{flex:1 0 auto;display:flex;flex-direction:column;gap:.35rem;min-height:18.6rem;min-width:0}
 .tbviz .bx-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .bx-picture{position:relative;flex:1 0 auto;display:flex;flex-direction:column;justify-content:flex-start;min-width:0}
-.bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-end;gap:.6rem 1.3rem;min-width:0;--cell:3.1rem;--tall:3rem}
+.bx-blocks{display:flex;flex-wrap:wrap;justify-content:space-evenly;align-items:flex-start;gap:.6rem 1.3rem;min-width:0;--cell:3.1rem;--tall:3rem}
 .bx-blocks.middling{--cell:2.55rem;--tall:2.45rem}
 .bx-blocks.small{--cell:1.9rem;--tall:1.8rem}
 .bx-block{min-width:0;max-width:100%;display:flex;flex-direction:column}
@@ -67,7 +67,8 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-block>.bx-head b{color:var(--op);font-size:1.15em}
 .bx-block>.bx-head>code{color:var(--tb-fg)}
 .bx-block>.bx-head>span{display:block}
-.bx-blocks.wide .bx-head>span{display:inline}
+.tbviz .bx-head>.bx-stays{white-space:normal;width:0;min-width:max(100%,9rem)}
+.bx-blocks.wide .bx-head>span:not(.bx-stays){display:inline}
 .bx-grid{overflow:auto;max-height:19rem;padding:4px;margin:-4px}
 .bx-panels{display:flex;flex-wrap:wrap;gap:.4rem .8rem}
 .bx-band{display:flex;flex-wrap:wrap;gap:.4rem .6rem}

@@ -14,10 +14,12 @@ const FATE = {
   excluded: "The thread excludes it: taken off.",
   absent: "In this call nothing carries it.",
 };
-const FROM = { arguments: ["tensors carry it", "carried by the tensors"], thread: ["the thread adds it", "added by the thread"], both: ["tensors and thread", "carried by the tensors and added by the thread"] };
-const ORDER = "A key names a layer (autograd, autocast …) or a backend that may handle the call; the highest stands first. Number: its kernel runs, in this order. Dashed or crossed: taken off.";
-const fromThe = (row) => row.from && FROM[row.from][1];
-const firstOf = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
+const FROM = { arguments: "carried by the tensors", thread: "added by the thread", both: "carried by the tensors and added by the thread" };
+const ORDER = "Numbered: this layer’s code runs, in this order. ";
+const TAKEN = { way: "Dashed: its key is taken off first.", stop: "Crossed out, or with an arrow: its key was taken off." };
+const fromThe = (row) => row.from && FROM[row.from];
+const sentence = (text) => text.split(/(?<=\.) |, which /)[0].replace(/\.?$/, ".");
+const firstOf = (text) => text.split(";")[0];
 const MARK = { later: "", passed: "✓", through: "↓", excluded: "×", absent: "" };
 
 function render({ model, el }) {
@@ -49,7 +51,7 @@ function render({ model, el }) {
   const line = h("div", { class: "dr-line", role: "listbox", tabindex: 0, "aria-label": "Keys of the call, the highest first" });
   const ball = h("span", { class: "dr-ball", "aria-hidden": "true" });
   const stack = h("div", { class: "dr-stack" }, h("div", { class: "dr-fall" }, from, line, ball));
-  const order = h("p", { class: "dr-order" }, ORDER);
+  const order = h("p", { class: "dr-order" });
   const box = h("div", { class: "dr-box" });
   const said = h("div", { class: "dr-said" });
   let stops = [];
@@ -90,12 +92,12 @@ function render({ model, el }) {
   const drawKeys = keyed(line, {
     key: ({ row }) => row.key,
     make: ({ row }) => h("div", { role: "option", id: uid("dr-key"), "aria-selected": "false" }, h("span", { class: "dr-dot", "aria-hidden": "true" }), h("span", { class: "dr-name" }, row.slot), h("span", { class: "dr-state" }), h("span", { class: "dr-what" })),
-    update: (el, { row, stop, at, waits, here: falls }) => {
+    update: (el, { row, stop, at, waits, leaves, here: falls }) => {
       const here = row.is === "chosen" && !waits;
       const entry = row.entry < 0 ? null : recording.entries[row.entry];
       const kernel = here ? (entry ? entry[1] : "nothing registered in this build") : "";
       const [dot, name, is, what] = el.children;
-      el.className = `dr-${waits ? `waiting${["excluded", "through"].includes(row.is) ? " dr-leaves" : ""}` : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
+      el.className = `dr-${waits ? `waiting${leaves ? " dr-leaves" : ""}` : row.is}${here && stop.action === "missing" ? " dr-missing" : ""}`;
       if (falls) el.setAttribute("aria-current", "step");
       else el.removeAttribute("aria-current");
       el.setAttribute("aria-selected", String(row.key === looked));
@@ -103,8 +105,8 @@ function render({ model, el }) {
       el.stop = row.at.length ? row.at.find((one) => one >= at) ?? row.at[0] : -1;
       dot.textContent = waits ? (row.at[0] ?? -1) + 1 || "" : here ? at + 1 : row.is === "passed" && row.at.length ? row.at[0] + 1 : row.is === "later" && row.at.length ? (row.at.find((one) => one > at) ?? row.at[0]) + 1 : MARK[row.is];
       name.textContent = here ? stop.key : row.slot;
-      is.textContent = waits ? FROM[row.from][0] : IS[row.is];
-      what.textContent = [fromThe(row), kernel].filter(Boolean).join("; ");
+      is.textContent = waits ? leaves : IS[row.is];
+      what.textContent = waits ? firstOf(purpose(row.key)) : [fromThe(row), kernel].filter(Boolean).join("; ");
     },
   });
 
@@ -112,8 +114,17 @@ function render({ model, el }) {
   function drawLine(now, at, way) {
     const off = taken(recording, now.op, stops, at).map((row) => row.key);
     const falls = way < 0 ? stops[at].functionality : off[way - 1];
+    /** Why a key is taken off, or nothing. */
+    const why = ({ key, is }, at) => {
+      if (!["excluded", "through"].includes(is)) return "";
+      if (is === "through") return `off: ${now.op.split("::")[1].split(".")[0]} does not need it`;
+      if (stops.slice(0, at).some((one) => one.functionality === key)) return "off: it had its turn";
+      if (key.startsWith("Autocast")) return "off: autocast is not in use";
+      if (now.grad === "inference" && (key === "ADInplaceOrView" || key.startsWith("Autograd"))) return "off: inference mode is on";
+      return "off: the thread excludes it";
+    };
     const waits = (row) => way >= 0 && row.from && !off.slice(0, way).includes(row.key);
-    drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at, waits: waits(row), here: row.key === falls })));
+    drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at, waits: waits(row), leaves: why(row, at), here: row.key === falls })));
     const { call } = stops[at];
     const caller = stops.findLast((one) => one.call < call);
     replace(from, h("span", { class: "dr-dot", "aria-hidden": "true" }, "›"), h("code", {}, called(recording, now.op)), h("span", { class: "dr-state" }, caller ? `again, from ${caller.key}` : "from Python"));
@@ -153,13 +164,12 @@ function render({ model, el }) {
   function drawWayTo(now, at, way) {
     const rows = lines(recording, now.op, stops, at);
     const off = taken(recording, now.op, stops, at);
-    const of = (from) => rows.filter((row) => row.from === from || row.from === "both").length;
     if (way) replace(said, why(off[way - 1]));
     else {
-      const both = rows.filter((row) => row.from === "both").length;
       const runs = stops.filter((one, i) => i >= at && one.call === stops[at].call);
       const records = runs.length > 1 && runs[0].action === "autograd" && runs.at(-1).action === "backend";
-      replace(said, h("p", {}, "Keys come together: ", h("b", {}, of("arguments")), " from the tensors, ", h("b", {}, of("thread")), ` from the running thread${both ? `, ${both} of them in both` : ""}. ${off.length} are taken off next${records ? `; then autograd can record before ${runs.at(-1).key} code runs` : ""}.`));
+      const here = rows.filter((row) => row.from).length;
+      replace(said, h("p", {}, h("b", {}, here), ` ${here === 1 ? "key comes" : "keys come"} with the tensors and the running thread, needed or not. ${off.length} ${off.length === 1 ? "is" : "are"} taken off next${records ? `; then autograd can record before ${runs.at(-1).key} code runs` : ""}.`));
     }
   }
 
@@ -178,7 +188,7 @@ function render({ model, el }) {
     const usual = base[1].size - autocast.length;
     const called = grouped(callees(recording, now.op, stop));
     const again = stops[at + 1];
-    replace(said, h("p", {}, h("b", {}, `${stop.key}: `), firstOf(does), again && again.call !== stop.call && " The next stop is a new call."));
+    replace(said, h("p", {}, h("b", {}, `${stop.key}: `), sentence(does), again && again.call !== stop.call && " The next stop is a new call."));
     replace(
       box,
       h("dl", {}, [
@@ -212,6 +222,7 @@ function render({ model, el }) {
     const here = stops.length ? wayNow() : -1;
     if (drawnAt !== `${at} ${here}`) looked = "";
     drawnAt = `${at} ${here}`;
+    order.textContent = ORDER + TAKEN[here >= 0 ? "way" : "stop"];
     way.hidden = order.hidden = from.hidden = line.hidden = ball.hidden = !stops.length;
     steps.refresh();
     if (stops.length) {

@@ -30,7 +30,9 @@ font-size:max(12px,.75em);font-weight:700;line-height:1;display:grid;place-items
 @container (max-width:520px){.dr-name{font-size:max(12px,.9em)}}
 .dr-state{font-size:max(12px,.82em);color:var(--tb-muted);text-align:right;white-space:nowrap}
 .dr-line :is(.dr-chosen,.dr-later,.dr-passed,.dr-absent) .dr-state{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.dr-line>div:not(.dr-chosen)>.dr-what{display:none}
+.dr-line>div:not(.dr-chosen,.dr-waiting)>.dr-what{display:none}
+.dr-waiting>.dr-what{color:var(--tb-muted)}
+.tbviz .dr-line>div{align-content:center}
 :is(.dr-through,.dr-excluded) .dr-state::before{content:"taken off: "}
 .dr-what{grid-column:2/4;font-size:max(12px,.8em);color:var(--tb-fg);overflow-wrap:anywhere}
 .dr-chosen .dr-dot{background:var(--tb-accent);border-color:var(--tb-accent);color:var(--tb-on-accent)}

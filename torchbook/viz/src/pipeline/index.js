@@ -3,6 +3,7 @@
 import { copyButton, h, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
 import { lanes } from "./lanes.js";
 import { CONTRACT, FIELDS, NAMES, simulate, TRANSFERS, unpacked } from "./model.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { briefOf, describe, LIMITS, percent, rowsOf, script, time, wayOf } from "./words.js";
 
@@ -68,10 +69,21 @@ function render({ model, el }) {
   const spot = chart.node;
   const brief = h("p", { class: `pl-brief${run ? " pl-either" : ""}` });
 
+  /** What adds up where nothing overlaps, with its times as the model has them. */
+  const addedUp = () => {
+    const { workers, load_ms: load, copy_ms: copy, step_ms: step } = setting();
+    const parts = [["loading", load], copy > 0 && ["copy", copy], ["step", step]].filter(Boolean).map(([name, ms]) => (workers ? name : `${name} (${model.get("source") === "recorded" && name === "loading" ? "typically " : ""}${time(ms)})`));
+    return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+  };
+  const [finding, invitation] = ui.root.querySelectorAll(".tbviz-finding, .tbviz-invitation");
+
   function draw() {
     const now = setting();
     const recorded = model.get("source") === "recorded" && run;
     const rows = recorded ? unpacked(run) : simulate(now);
+    const alone = !(recorded ? run.workers : now.workers);
+    finding.textContent = alone ? SETUP.alone.finding : SETUP.finding;
+    invitation.textContent = alone ? SETUP.alone.invitation : SETUP.invitation;
     const selected = Math.min(model.get("selected"), rows.length - 1);
     Object.values(inputs).forEach((one) => one.refresh());
     for (const name of ["prefetch", "startup_ms"]) inputs[name].input.disabled = !now.workers;
@@ -81,9 +93,9 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : all.limit === "all three" ? ": loading, copy and step add up" : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : all.limit === "all three" ? `: ${addedUp()} add up` : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
-    brief.textContent = `${briefOf(rows, selected)}${recorded ? " Move a slider to leave the recording for the model." : ""}`;
+    brief.textContent = `${briefOf(rows, selected)}${recorded ? " Move a slider to simulate it." : ""}`;
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
     const most = Math.max(...all.terms.map((one) => one.value));
     replace(

@@ -74,7 +74,7 @@ export function wayOf(rows, i) {
 export function briefOf(rows, i) {
   const one = rows[i];
   const [data, copied] = gaps(rows, i);
-  return `Batch ${i}: the step ${data + copied > 1e-6 * one.step_end ? `waited ${time(data + copied)}` : "went straight on"}.`;
+  return `Outlined, batch ${i}: the step ${data + copied > 1e-6 * one.step_end ? `waited ${time(data + copied)}` : "went straight on"}.`;
 }
 
 /** What set the pace of a run: without workers all that is done, else what was busy for the longest. */

@@ -122,7 +122,7 @@ function render({ model, el }) {
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
     head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what you receive." : "All-gather: keep what you receive.";
-    goal.textContent = `A chunk, 1/${now.ranks} of the data, ${now.ranks <= ROOMY ? "counts the ranks added" : "grows with ranks added"}${step === last() ? "" : "; outlined: sent next"}; green: all added.`;
+    goal.textContent = `A chunk, 1/${now.ranks} of the data, ${now.ranks <= ROOMY ? "counts the ranks added" : "grows with ranks added"}${step === last() ? "" : "; outlined: sent next"}${step < half() ? "" : "; green: all added"}.`;
     view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);

@@ -50,6 +50,8 @@ export function ring({ seek }) {
       const tilt = (Math.atan2(v - q, u - p) * 180) / Math.PI;
       return [s("path", { d: `M${one(x)} ${one(y)}A${one(wide)} ${one(rise)} 0 0 1 ${one(u)} ${one(v)}`, class: "ri-arc" }), s("path", { d: "M-7 -5L2 0L-7 5Z", transform: `translate(${one(u)} ${one(v)}) rotate(${one(tilt)})`, class: "ri-tip" })];
     });
+    const roomy = ranks <= ROOMY && radius > 50; // for "rank" before the number
+    const hub = roomy ? 48 : 19;
     nodes = vectors.map((_, rank) => {
       const [x, y] = point(rank);
       const slices = ends.slice(1).map((end, chunk) => s("path", { d: slice(ends[chunk], end, radius), class: "ri-slice" }));
@@ -58,11 +60,11 @@ export function ring({ seek }) {
         const [middle, away] = [Math.PI * (ends[chunk] + end), 0.4 * radius];
         return ranks <= ROOMY && end > ends[chunk] && s("text", { x: one(away * Math.sin(middle)), y: one(-away * Math.cos(middle)), class: "ri-count" });
       });
-      return { slices, counts, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, counts, s("circle", { r: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, rank)) };
+      return { slices, counts, disc: s("g", { transform: `translate(${one(x)} ${one(y)})` }, s("circle", { r: radius, class: "ri-node" }), slices, rays), hub: s("g", { class: "ri-over", transform: `translate(${one(x)} ${one(y)})` }, counts, s("rect", { x: -hub / 2, y: -9.5, width: hub, height: 19, rx: 9.5, class: "ri-hub" }), s("text", { class: "ri-rank" }, roomy ? `rank ${rank}` : rank)) };
     });
     const line = (y, cls) => s("text", { x: mid, y: one(tall + y), class: cls });
     const [lead, big, of, goal] = [line(-34, "ri-mid"), line(-8, "ri-big"), line(18, "ri-mid"), line(36, "ri-mid")];
-    const first = s("text", { x: mid, y: one(point(0)[1] + radius + 14), class: "ri-mid" }, "rank 0"); // the others bear their numbers alone
+    const first = s("text", { x: mid, y: one(point(0)[1] + radius + 14), class: "ri-mid" }, roomy ? "" : "rank 0"); // the others bear their numbers alone
     waiting = s("g");
     replace(svg, arcs, nodes.map((one) => one.disc), first, lead, big, of, goal, waiting, nodes.map((one) => one.hub));
     place = { point, ends, radius, lead, big, of, goal, turn: (2 * Math.PI) / ranks, angleAt: (x, y) => Math.atan2((y - tall) / rise, (x - mid) / wide) };
@@ -102,12 +104,14 @@ export function ring({ seek }) {
           el.style.transform = `scale(${Math.sqrt(held / ranks).toFixed(3)})`;
         }),
       );
+    const even = vectors[0].length % ranks === 0;
     const sent = perLink(steps.slice(0, step + 1).flatMap((each) => each.messages), ranks);
     const all = perLink(steps.flatMap((each) => each.messages), ranks);
     const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
     place.lead.textContent = Math.min(...all) === Math.max(...all) ? "each rank sent" : "sent at most";
     place.big.textContent = `${part} %`;
-    place.of.textContent = part === whole ? "of its data" : "of its data;";
+    const of = even && step > 0 ? `${step} × 1/${ranks} of its data` : "of its data";
+    place.of.textContent = part === whole ? of : `${of};`;
     place.goal.textContent = part === whole ? "" : `${whole} % at the end`;
     const rest = () => {
       fill(state);

@@ -24,8 +24,10 @@ export const CSS = `
 .ri-ray{fill:none;stroke:var(--tb-bg)}
 .ri-svg .ri-count{font-size:12px;font-weight:650;paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
 .ri-over{pointer-events:none}
-.ri-hub{fill:var(--tb-bg);stroke:var(--tb-edge)}
-.ri-svg .ri-rank{font-weight:650}
+.ri-hub{fill:var(--tb-fg);stroke:var(--tb-bg);stroke-width:1.5}
+.ri-svg .ri-rank{font-size:12px;font-weight:650;fill:var(--tb-bg)}
+.tbviz .ri-goal{min-height:1.45em}
+@container (max-width:620px){.tbviz .ri-goal{min-height:2.9em}}
 .ri-arc{fill:none;stroke:var(--tb-edge);stroke-width:1.4}
 .ri-tip{fill:var(--tb-edge)}
 .ri-carried{fill:var(--tb-accent);stroke:var(--tb-fg);stroke-width:2.4;stroke-linejoin:round}

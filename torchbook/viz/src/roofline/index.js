@@ -118,7 +118,7 @@ function render({ model, el }) {
     const of = costOf(now);
     const one = results(now)[now.device];
     const { label } = devicesOf(now)[now.device];
-    replace(head, h("b", { class: "rl-dose" }, `${significant(of.intensity)} FLOP per byte`), one ? `: on ${label} ${one.bound}-bound in ${now.dtype}, at most ${prefixed(one.attainable, "FLOP")}/s` : `: ${label} has no figure for ${now.dtype}`);
+    replace(head, h("b", { class: "rl-dose" }, `${significant(of.intensity)} FLOP per byte`), one ? `: ${label} waits for ${one.bound === "compute" ? "arithmetic" : "memory"}, at most ${prefixed(one.attainable, "FLOP")}/s in ${now.dtype}` : `: ${label} has no figure for ${now.dtype}`);
     told.textContent = advice(now);
     picture.draw(now, points(), Math.max(250, spot.clientWidth - 1));
     measuredBox.hidden = !points().length;

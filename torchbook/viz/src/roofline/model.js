@@ -45,7 +45,7 @@ export const attainable = (intensity, peak, bandwidth) => Math.min(peak, intensi
 export const leastTime = (of, peak, bandwidth) => Math.max(of.flops / peak, of.bytes / bandwidth);
 
 /** Measured ops that were faster than the machine's own ceilings allow, by more than noise. */
-export const beyond = (points, machine) => (isMachine(machine) && machine.flops.fp32 ? points.filter((one) => one.flops / one.seconds > 1.02 * attainable(one.flops / one.bytes, machine.flops.fp32, machine.bandwidth)) : []);
+export const beyond = (points, machine) => (isMachine(machine) && machine.flops.fp32 ? points.filter((one) => one.flops / one.seconds > 1.1 * attainable(one.flops / one.bytes, machine.flops.fp32, machine.bandwidth)) : []);
 
 export const isMachine = (machine) => Boolean(machine && machine.bandwidth);
 

@@ -11,6 +11,7 @@ const HAND = 22; // half of what a finger needs
 const LETTER = 7.2; // px of a letter, on average
 const LABEL = 20; // so much worse is it to cover a label than a line
 const NEAR = 14; // px from a mark to a label that stands beside it
+const STRAY = 6; // and so much worse a px towards another's mark
 const FAR = 3; // so much worse is a px away from the mark than a covered px²
 const PEAK = Math.ceil(Math.log10(Math.max(...Object.values(DEVICES).flatMap(({ flops }) => Object.values(flops)))));
 const text = (x, y, label, attrs) => s("text", { x, y, ...attrs }, label);
@@ -25,8 +26,9 @@ const overlap = (a, b) => Math.max(0, Math.min(a.x + a.width, b.x + b.width) - M
  * @param {string} label
  * @param {{x: number, y: number, width: number, height: number}} frame
  * @param {object[]} taken boxes that are not to be covered; the label's is added
+ * @param {[number, number][]} others marks that have labels of their own, to which this one must not seem to belong
  */
-export function besides([x, y], label, frame, taken) {
+export function besides([x, y], label, frame, taken, others = []) {
   const [width, height] = [label.length * LETTER + 10, 20];
   const spots = [
     ...[-10, 8, -28, 26, -46, 44, -64, 62].flatMap((dy) => [[10, dy], [-width - 10, dy]]), [-width / 2, 11], [-width / 2, -31], [-20, 11], [-20, -31], [20 - width, 11], [20 - width, -31],
@@ -34,7 +36,9 @@ export function besides([x, y], label, frame, taken) {
   const out = (box) => width * height - overlap(box, frame);
   const end = (box) => [Math.max(box.x, Math.min(box.x + width, x)), Math.max(box.y, Math.min(box.y + height, y))];
   const away = (box) => Math.hypot(end(box)[0] - x, end(box)[1] - y);
-  const cost = (box, i) => FAR * away(box) + 50 * out(box) + taken.reduce((sum, other) => sum + (other.label ? LABEL : 1) * overlap(box, other), 0) + i;
+  const gap = (box, [u, v]) => Math.hypot(Math.max(box.x - u, u - box.x - width, 0), Math.max(box.y - v, v - box.y - height, 0));
+  const stray = (box) => others.reduce((sum, mark) => sum + Math.max(0, NEAR + 12 - gap(box, mark)), 0);
+  const cost = (box, i) => FAR * away(box) + STRAY * stray(box) + 50 * out(box) + taken.reduce((sum, other) => sum + (other.label ? LABEL : 1) * overlap(box, other), 0) + i;
   const best = spots.reduce((least, box, i) => (cost(box, i) < least[0] ? [cost(box, i), box] : least), [Infinity, spots[0]])[1];
   const box = { ...best, x: Math.max(frame.x, Math.min(frame.x + frame.width - width, best.x)), label: true };
   box.lead = away(box) > NEAR ? `M${x} ${y}L${end(box).join(" ")}` : "";
@@ -65,7 +69,8 @@ export function plot(on) {
     const all = results(setting);
     const roofs = Object.entries(all).filter(([, one]) => one);
     const [from, to, low, top] = span(setting, points).map((edge, i) => [Math.min(edge, -1), Math.max(edge, 4), Math.min(edge, 11), Math.max(edge, PEAK)][i]);
-    const high = width < NARROW ? 296 : 352;
+    const narrow = width < NARROW;
+    const high = narrow ? 296 : 352;
     const [left, right, above, below] = [44, 12, 22, 38];
     const x = (v) => left + ((Math.log10(v) - from) / (to - from)) * (width - left - right);
     const y = (v) => above + ((top - Math.log10(v)) / (top - low)) * (high - above - below);
@@ -92,21 +97,30 @@ export function plot(on) {
     if (of.flops) taken.push(...roofs.map(([, one]) => ({ x: x(of.intensity) - 8, y: y(one.attainable) - 8, width: 16, height: 16 })));
     const written = (box, label, cls) => text(box.before ? box.x + box.width - 4 : box.x + 4, box.y + 15, label, { class: cls, "text-anchor": box.before ? "end" : "start" });
     const hereLabel = focus && of.flops ? `${shortOf(setting)}: ${duration(focus.time)}` : "";
-    const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken);
+    const hereBox = hereLabel && besides([x(of.intensity), y(focus.attainable)], hereLabel, frame, taken, marks);
     const otherAt = shown && [x(other.intensity), y(attainable(other.intensity, focus.peak, focus.bandwidth))];
     if (shown) taken.push({ x: otherAt[0] - 6, y: otherAt[1] - 6, width: 12, height: 12 });
     const otherBox = shown && besides(otherAt, setting.fused ? "not fused" : "fused", frame, taken);
-    const boxes = points.map((one, i) => besides(marks[i], one.name, frame, taken));
+    const dots = focus && of.flops ? [[x(of.intensity), y(focus.attainable)]] : [];
+    const boxes = points.map((one, i) => besides(marks[i], one.name, frame, taken, [...dots, ...marks.filter((_, j) => j !== i)]));
+    // Left of the ridge of the device an op waits for memory, right of it for arithmetic.
+    const bend = focus && x(focus.ridge);
+    const waits = (cause, px, anchor, room) => {
+      const whole = `waits for ${cause}`;
+      return room > whole.length * 6.6 ? text(px, above + 17, whole, { class: "rl-zone", "text-anchor": anchor }) : s("text", { y: above + 15, class: "rl-zone", "text-anchor": anchor }, s("tspan", { x: px }, "waits for"), s("tspan", { x: px, dy: 15 }, cause));
+    };
+    const zones = focus && bend > left && bend < width - right && s("g", {}, s("line", { x1: bend, x2: bend, y1: above, y2: y(focus.peak), class: "rl-ridge" }), waits("memory", bend - 8, "end", bend - 8 - left), waits("arithmetic", bend + 8, "start", width - right - bend - 8));
     const stem = of.flops ? s("line", { y1: above, y2: high - below, class: "rl-at" }) : null;
     const way = shown && s("path", { class: "rl-way" });
     const labels = s("g", { class: "rl-labels" }, hereBox && written(hereBox, hereLabel, "sc-here"), otherBox && written(otherBox, setting.fused ? "not fused" : "fused", "sc-muted rl-halo"));
     replace(
       svg,
-      ticks(low, top).map((n) => [s("line", { x1: left, x2: width - right, y1: y(10 ** n), y2: y(10 ** n), class: "sc-grid" }), n % 3 === 0 && text(left - 6, y(10 ** n) + 4, tick(n), { "text-anchor": "end" })]),
-      ticks(from, to).map((n, i) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), i % 2 === 0 && text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
-      text(2, 12, "FLOP/s, P = 10¹⁵", { class: "sc-axis" }),
-      text((left + width - right) / 2, high - 4, "FLOP/byte", { "text-anchor": "middle", class: "sc-axis" }),
-      points.length > 0 && s("text", { x: width - right, y: 12, "text-anchor": "end" }, s("tspan", { class: "rl-cross" }, "+"), " measured where this page ran"),
+      ticks(low, top).map((n) => [s("line", { x1: left, x2: width - right, y1: y(10 ** n), y2: y(10 ** n), class: "sc-grid" }), text(left - 6, y(10 ** n) + 4, tick(n), { "text-anchor": "end" })]),
+      ticks(from, to).map((n, i) => [s("line", { x1: x(10 ** n), x2: x(10 ** n), y1: above, y2: high - below, class: "sc-grid" }), (to - from <= 7 || i % 2 === 0) && text(x(10 ** n), high - below + 17, power(n), { "text-anchor": "middle" })]),
+      text(2, 12, narrow ? "FLOP per second" : "FLOP (operations) per second", { class: "sc-axis" }),
+      text((left + width - right) / 2, high - 4, "FLOP per byte read or written", { "text-anchor": "middle", class: "sc-axis" }),
+      points.length > 0 && s("text", { x: width - right, y: 12, "text-anchor": "end" }, s("tspan", { class: "rl-cross" }, "+"), narrow ? " measured here" : " measured on this machine, where the page ran"),
+      zones,
       stem,
       roofs.map(line),
       way,
@@ -156,7 +170,7 @@ export function plot(on) {
     tell(every, all, setting);
     const names = several(beyond(points, setting.machine).map(({ name }) => `“${name}”`));
     over.hidden = !names;
-    over.textContent = `Above the roof: ${names}. Its data came from a cache, or the roof was measured at a slower moment.`;
+    over.textContent = `Above the roof: ${names}. The data came from a cache, or the roof was measured at a slower moment.`;
   }
 
   // The dot slides along the roof: a size of the op follows it.

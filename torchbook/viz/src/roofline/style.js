@@ -3,6 +3,8 @@
 export const CSS = `
 .rl-roof{fill:none;stroke:var(--tb-muted);stroke-width:1.8;stroke-linejoin:round}
 .rl-roof.rl-here{stroke:var(--tb-accent);stroke-width:3}
+.rl-ridge{stroke:var(--tb-edge);stroke-width:1.2;stroke-dasharray:2 3}
+.rl-plot .rl-zone{fill:var(--tb-fg);font-weight:600;paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px}
 .rl-at{stroke:var(--tb-warm);stroke-width:1.5;stroke-dasharray:3 3}
 .rl-dot{fill:var(--tb-warm);stroke:var(--tb-bg);stroke-width:1.5}
 .rl-now{fill:var(--tb-warm);stroke:var(--tb-fg);stroke-width:1.8}

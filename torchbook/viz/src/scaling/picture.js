@@ -48,11 +48,12 @@ export function stepBar() {
     };
     write(worked, duration(seconds), end);
     write(sent, duration(all.hidden + all.exposed), start);
+    const shownIf = (there) => ({ visibility: there ? "" : "hidden" }); // it keeps its room
     replace(
       key,
-      h("span", {}, swatch("sc-compute"), "compute"),
-      h("span", {}, swatch("sc-hidden", true), "sent, hidden"),
-      h("span", {}, swatch("sc-exposed"), "sent, exposed"),
+      h("span", {}, swatch("sc-compute"), "computes"),
+      h("span", { style: shownIf(all.exposed > 0) }, swatch("sc-exposed"), "sends gradients, and waits"),
+      h("span", { style: shownIf(all.hidden > 0) }, swatch("sc-hidden", true), "sends gradients meanwhile"),
     );
   }
   return { node: h("div", {}, svg, key), draw };
@@ -65,9 +66,10 @@ export function curvePlot(pick) {
   const ideal = s("path", { class: "sc-ideal" });
   const line = s("path", { class: "sc-line" });
   const here = s("text", { class: "sc-here", x: LEFT + 10, y: TOP + 40 }); // over the ideal, where no curve comes
+  const named = [s("text", { class: "sc-named", "text-anchor": "end" }, "ideal"), s("text", { class: "sc-named", "text-anchor": "end" }, "lost to waiting")];
   const point = s("g", { class: "sc-point", role: "slider", tabindex: 0, "aria-label": "Number of GPUs", "aria-valuemin": 1, "aria-valuemax": MOST });
   grip(point);
-  const svg = s("svg", { class: "sc-svg sc-curve", role: "group" }, grid, lost, ideal, line, here, point);
+  const svg = s("svg", { class: "sc-svg sc-curve", role: "group" }, grid, lost, ideal, line, named, here, point);
   let [width, high, gpus, moved] = [560, 240, 1, { cancel() {} }];
   let shown = null; // the points as they are drawn at this moment
 
@@ -97,6 +99,13 @@ export function curvePlot(pick) {
     const path = values.map((value, i) => `${x(i + 1).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
     line.setAttribute("d", `M${path}`);
     lost.setAttribute("d", `M${path}L${x(MOST)} ${y(MOST)}Z`);
+    // The line of the ideal and the area under it are named where they have room.
+    named[0].setAttribute("x", x(44) - 6);
+    named[0].setAttribute("y", y(44) - 6);
+    const most = 58;
+    named[1].setAttribute("x", x(most));
+    named[1].setAttribute("y", (y(most - 10) + y(values[most - 1])) / 2 + 4);
+    named[1].style.visibility = y(values[most - 1]) - y(most - 10) > 22 ? "" : "hidden";
     if (gpus > MOST) return;
     const [px, py] = [x(gpus), y(values[gpus - 1])];
     point.setAttribute("transform", `translate(${px.toFixed(1)} ${py.toFixed(1)})`);

@@ -16,6 +16,8 @@ export const CSS = `
 .sc-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .sc-ideal{stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
 .sc-line{stroke:var(--tb-accent);stroke-width:2.8;fill:none;stroke-linejoin:round}
+.sc-svg .sc-named{fill:var(--tb-fg);font-size:max(12px,.84em);paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
+.sc-key{min-height:1.3em}
 .sc-lost{fill:var(--tb-bad-soft);opacity:.75}
 .sc-pictures{display:flex;flex-direction:column;gap:.5rem;min-width:0}
 .sc-sliders{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.1rem 1.2rem;flex:1 1 100%}

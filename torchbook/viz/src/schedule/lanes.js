@@ -8,11 +8,14 @@ import { grip, h, keyed, moving, pressed, relations, replace, s, uid } from "../
 import { ticks } from "../core/ticks.js";
 import { plain } from "../core/units.js";
 import { keeps, idOf, needsOf, span } from "./model.js";
-import { gain, nameOf, percent } from "./words.js";
+import { gain, nameOf } from "./words.js";
 
 const TITLE = 20;
 const KEPT = 30;
 const PAD = 8; // half a knob
+const LETTERS = ["a", "b", "c", "d"]; // of the stages of a rank, of which a later one is darker
+const DEEP = 22; // % for each
+const PARTS = { 2: "halves", 3: "thirds", 4: "quarters" };
 const MOVED = 400; // more operations than that step to their places
 const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
@@ -43,8 +46,12 @@ function group({ hatch, data, on }) {
   const drawIdle = keyed(idle, { key: ({ key }) => key, make: () => s("rect", { class: "sd-bubble" }), update: (el, { attrs }) => set(el, attrs) });
   const drawBoxes = keyed(boxes, {
     key: ({ key }) => key,
-    make: ({ op, key }) => s("rect", { class: `sd-${op.kind.toLowerCase()}`, style: op.kind === "B" ? `fill:url(#${hatch})` : null, [`data-${data}`]: key, "data-part": key }),
-    update: (el, { attrs }) => set(el, attrs),
+    make: ({ op, key }) => s("rect", { class: `sd-${op.kind.toLowerCase()}`, [`data-${data}`]: key, "data-part": key }),
+    update: (el, { op, attrs, depth }) => {
+      set(el, attrs);
+      el.style.setProperty("--deep", `${DEEP * depth}%`);
+      if (op.kind === "B") el.style.fill = `url(#${hatch}-${depth})`;
+    },
   });
   const drawTexts = keyed(texts, {
     key: ({ key }) => key,
@@ -74,6 +81,7 @@ function group({ hatch, data, on }) {
     );
     replace(cursor, s("path", { d: `M0 ${TITLE - 4}V${floor}` }), grip(s("g"), { knob: "bar", across: true, at: [0, y(ranks) + KEPT / 2] }));
     const { ops, label, refused } = plan;
+    const gloss = plan.v > 1 ? ` (${LETTERS.slice(0, plan.v).join(", ")})` : plan.gloss ? ` (${plan.gloss})` : "";
     svg.setAttribute("aria-label", refused || `${label}: lanes of ${ranks} ranks from 0 to ${plain(plan.whole)} forwards; the words below say what they do`);
     if (refused) {
       for (const list of [drawIdle, drawBoxes, drawTexts]) list([]);
@@ -89,10 +97,11 @@ function group({ hatch, data, on }) {
     const last = ranks * plan.v - 1;
     const items = stable.map((op) => {
       const w = (op.end - op.start) * scale;
-      const letter = plan.v > 1 ? String.fromCharCode(97 + Math.floor(op.stage / ranks)) : "";
+      const depth = Math.floor(op.stage / ranks);
+      const letter = plan.v > 1 ? LETTERS[depth] : "";
       const text = [`${op.kind}${op.microbatch}${letter}`, `${op.microbatch}${letter}`, String(op.microbatch)].find((long) => (op.kind === "B" && long !== String(op.microbatch) ? 7.9 * long.length + 3 : wide(long) + (long.length > 1 ? 3 : 2.1)) < w); // a text on hatching has a rim
       const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
-      return { key: idOf(op), op, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
+      return { key: idOf(op), op, depth, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
     drawBoxes(items);
     drawTexts(items.filter((item) => item.label));
@@ -101,18 +110,22 @@ function group({ hatch, data, on }) {
     const steps = keeps(ops, 0).map(([time, n]) => `H${one(time * scale)}V${one(floor - (n / plan.v) * unit)}`).join("");
     const peak = plain(plan.peaks[0] / plan.v);
     const batches = `micro-batch${peak === "1" ? "" : "es"}`;
-    const holds = [`rank 0 keeps activations of up to ${peak} ${batches}`, `rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
+    const parts = plan.v > 1 ? `${plan.peaks[0]} ${PARTS[plan.v]}, ` : "";
+    const holds = [`rank 0 keeps activations of up to ${parts}${peak} ${batches}`, `rank 0 keeps up to ${parts}${peak} ${batches}`, `rank 0 keeps up to ${peak} ${batches}`, `up to ${peak} ${batches}`, `up to ${peak}`];
     replace(kept, s("path", { d: `M0 ${floor}${steps}Z`, class: "sd-kept" }), s("text", { x: one((plan.whole * scale) / 2), y: floor - 4, "text-anchor": "middle" }, holds.find((text) => wide(text) + 8 < 0.7 * plan.whole * scale) ?? holds.at(-1)));
 
     const long = plain(Number(plan.whole.toPrecision(6)));
     const against = beside && !beside.refused && bracket(beside.whole, plan.whole, scale, floor);
-    const title = beside ? [label, label.split(", ").at(-1)].map((name) => `${name}: ${long}`).find((text, k) => k || !against || bold(text) < against.from) : `${label}: as long as ${long} forwards`;
-    const share = percent(plan.share);
-    const largest = empty.reduce((best, next) => (!best || next.to - next.from > best.to - best.from + 1e-9 ? next : best), null);
-    const fits = largest && [`bubble ${share}`, share].find((text) => wide(text) + 4 < (largest.to - largest.from) * scale);
-    const right = largest && !fits && width - plan.whole * scale > wide(share) + 10;
-    const shared = (fits || right) && s("text", { x: one(right ? plan.whole * scale + 4 : ((largest.from + largest.to) / 2) * scale), y: y(largest.rank) + high / 2 + 4, "text-anchor": right ? "start" : "middle", class: "sd-part" }, fits || share);
-    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, title), shared, against?.node);
+    const waiting = plain(Number((plan.whole - plan.work).toPrecision(6)));
+    const room = Math.min(width, against ? against.from : size.room - left - PAD);
+    const few = label.split(", ").at(-1);
+    const [title, lost] = [
+      ...(beside ? [[`To compare: ${label}${gloss}: `, `waits ${waiting} of ${long}`]] : [[`${label}${gloss}: `, `each rank waits ${waiting} of ${long} forwards`]]),
+      [`${label}${gloss}: `, `waits ${waiting} of ${long}`],
+      [`${label}: `, `waits ${waiting} of ${long}`],
+      [`${few}: `, `waits ${waiting} of ${long}`],
+    ].find(([name, rest]) => bold(name + rest) < room) ?? [`${few}: ${long}`, ""];
+    replace(above, s("text", { x: 0, y: 13, class: "sd-name" }, title, s("tspan", { class: "sd-part" }, lost)), against?.node);
   }
 
   /** What is gained or lost against the schedule above, as a length; its text begins at `from`. */
@@ -148,9 +161,13 @@ export function lanes({ pick, drop }) {
   const both = [first, second];
   const scroll = h("div", { class: "sd-scroll" }, first.svg);
   const other = h("div", { class: "sd-other" }, second.svg);
-  const swatch = (cls, fill) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style: fill && `fill:${fill}`, "stroke-width": 1.2 }));
-  const key = h("div", { class: "sd-key" }, [[swatch("sd-f"), "forward"], [swatch("sd-b", `url(#${hatch})`), "backward"], [swatch("sd-bubble"), "bubble: waits"]].map((entry) => h("span", {}, entry)));
-  const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch" }), s("path", { d: "M0 0v6", class: "sd-hatch-line" }))));
+  const swatch = (cls, style) => s("svg", { width: 20, height: 14, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 18, height: 12, rx: 2, class: cls, style, "stroke-width": 1.2 }));
+  const key = h("div", { class: "sd-key" });
+  const tellKey = (most) => {
+    const entries = [[swatch("sd-f"), "F0, forward of micro-batch 0"], [swatch("sd-b", `fill:url(#${hatch}-0)`), "B, backward"], [swatch("sd-bubble"), "waits"], [swatch("sd-idle"), "waits now"], most > 1 && [swatch("sd-f", `--deep:${DEEP}%`), most > 2 ? "darker: later stage" : "darker: stage b"]];
+    replace(key, entries.filter(Boolean).map((entry) => h("span", {}, entry)));
+  };
+  const pattern = s("svg", { class: "sd-defs", width: 0, height: 0, "aria-hidden": "true" }, s("defs", {}, LETTERS.map((_, depth) => s("pattern", { id: `${hatch}-${depth}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 6, height: 6, class: "sd-hatch", style: `--deep:${DEEP * depth}%` }), s("path", { d: "M0 0v6", class: "sd-hatch-line" })))));
   const node = h("div", { class: "sd" }, pattern, h("div", { class: "sd-frame" }, first.names, scroll, second.names, other), key);
   let at = { scale: 1, room: 0 };
   let shown = { ops: [], ranks: 1, v: 1 };
@@ -176,6 +193,7 @@ export function lanes({ pick, drop }) {
     const size = { left, room, end, scale, width: Math.max(fit, Math.ceil(end * scale) + 6) };
     const most = Math.max(...taken.map(({ peaks, v }) => peaks[0] / v));
     at = { scale, room: fit };
+    tellKey(Math.max(...taken.map(({ v }) => v)));
     both.forEach((drawn, i) => drawn.draw({ plan: plans[i], ranks, size, most, beside: i > 0 && plans[0] }));
   }
 

@@ -35,9 +35,9 @@ export const CSS = `
 .sd-svg .sd-lane{fill:var(--tb-muted);font-size:12px}
 .sd-svg .sd-tick{fill:var(--tb-muted)}
 .sd-rail{stroke:var(--tb-line);stroke-width:1}
-.sd-f{fill:var(--tb-accent-soft);stroke:var(--tb-accent)}
+.sd-f{fill:color-mix(in srgb,var(--tb-accent) var(--deep,0%),var(--tb-accent-soft));stroke:var(--tb-accent)}
 .sd-b{fill:var(--tb-warm-soft);stroke:var(--tb-warm)}
-.sd-hatch{fill:var(--tb-warm-soft)}
+.sd-hatch{fill:color-mix(in srgb,var(--tb-warm) var(--deep,0%),var(--tb-warm-soft))}
 .sd-hatch-line{stroke:var(--tb-warm);stroke-width:1;stroke-opacity:.5}
 .sd-svg .sd-on-hatch{paint-order:stroke;stroke:var(--tb-warm-soft);stroke-width:4px;stroke-linejoin:round}
 .sd-bubble{fill:var(--tb-bad-soft)}
@@ -47,7 +47,7 @@ export const CSS = `
 .sd-now>path{stroke:var(--tb-fg);stroke-width:1.6;pointer-events:none}
 .sd-now,.sd-now *{transition:none!important}
 .sd-svg .sd-name{font-weight:650}
-.sd-svg .sd-part{fill:var(--tb-bad);font-weight:650}
+.sd-svg .sd-part{fill:var(--tb-bad)}
 .sd-kept{fill:var(--tb-good-soft);stroke:var(--tb-good)}
 .tbviz .sd-keeps{color:var(--tb-good)}
 .sd-bracket{fill:none;stroke:currentColor;stroke-width:1.6}
@@ -60,7 +60,7 @@ export const CSS = `
 .sd-svg .sd-no{fill:var(--tb-bad);paint-order:stroke;stroke:var(--tb-bg);stroke-width:6px}
 @media (prefers-reduced-motion:no-preference){.sd-svg:not(.sd-live) .sd-now{transition:transform .3s!important}
 .sd-svg:not(.sd-live) :is(.sd-on,.sd-along){transition:stroke 0s .3s,stroke-width 0s .3s}}
-.sd-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em)}
+.sd-key{display:flex;flex-wrap:wrap;gap:.2rem .8rem;min-height:1.3em;font-size:max(12px,.84em)}
 .sd-key>span{display:inline-flex;align-items:center}
 .sd-key svg{display:inline-block;vertical-align:-2px;margin-right:.35rem}
 .sd-pair{display:grid;grid-template-columns:minmax(0,1fr);gap:.8rem;align-items:start}

@@ -39,7 +39,7 @@ export function planned(setting) {
   const label = setting.kind === "interleaved" ? `Interleaved, ${v} stages a rank` : KINDS[setting.kind].label;
   const refused = refusal(setting.kind, setting.stages, setting.microbatches);
   const must = setting.kind === "1f1b" ? `at least ${setting.stages}` : `a multiple of ${Math.floor(setting.microbatches / setting.stages)}`;
-  return refused ? { label, refused, must } : { label, ...counted(setting) };
+  return refused ? { label, refused, must } : { label, gloss: KINDS[setting.kind].gloss, ...counted(setting) };
 }
 
 /** The schedule below in words. */

@@ -5,6 +5,7 @@ import { numberField } from "../core/form.js";
 import { amount } from "../core/units.js";
 import { CONTRACT, FIELDS, online, passes, problem, product, program, programs, stepsOf, traffic, visits } from "./model.js";
 import { picture } from "./picture.js";
+import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { describe, fixed, lines, places, script, short } from "./words.js";
 
@@ -24,6 +25,7 @@ function render({ model, el }) {
   const ui = shell({ model, el, contract: CONTRACT, kind: "tiles", reset: { step: 0, row: 0 }, changing: () => steps.stop() });
   ui.css(CSS);
   const { setting, put } = ui;
+  const [finding, invitation] = ui.root.querySelectorAll(".tbviz-finding, .tbviz-invitation");
   const stepNow = () => Math.min(model.get("step"), stepsOf(setting()) - 1);
   const resize = (changes) => put({ ...changes, step: 0, row: 0 });
   const seek = (step) => put({ step: Math.max(0, Math.min(stepsOf(setting()) - 1, step)) });
@@ -45,12 +47,12 @@ function render({ model, el }) {
   const causal = toggle("Causal mask", false, (on) => resize({ causal: on }));
   const note = h("p", { class: "ti-note", role: "status" });
   const view = picture({
-    pick: (i, j) => {
+    pick: (i, j, row) => {
       const now = setting();
       const same = ([a, b]) => a === i && b === j;
       if (now.kind === "attention") {
         const at = visits(now).findIndex(same);
-        if (at >= 0) return seek(at);
+        if (at >= 0) return put({ step: at, row: Math.min(row, now.block_q - 1) });
         shake(view.node);
         head.textContent = "This tile is skipped: all of its keys are later than its queries.";
       } else seek(programs(now).findIndex(same) * Math.ceil(now.k / now.block_k));
@@ -82,7 +84,7 @@ function render({ model, el }) {
     const beyond = (rows, columns, row, column) => (i, j) => row + i >= rows || column + j >= columns;
     const [r, c, d] = [one.row * now.block_m, one.column * now.block_n, one.depth * now.block_k];
     const seen = traffic(now, step);
-    replace(head, `Tile ${one.program}, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. ${now.m} × ${now.k} @ ${now.k} × ${now.n}, float32: `, h("b", {}, amount(now.cache ? seen.cached : seen.tiled)), ` read; without tiles ${amount(seen.untiled)}.`);
+    replace(head, `Tile ${one.program} of C, step ${one.depth + 1} of ${Math.ceil(now.k / now.block_k)}. Read so far: `, h("b", {}, amount(seen.sofar)), `; in total ${amount(now.cache ? seen.cached : seen.tiled)}, without tiles ${amount(seen.untiled)}.`);
     const tables = [grid(where.a, one.a, { outside: beyond(now.m, now.k, r, d) }), h("span", {}, "@"), grid(where.b, one.b, { outside: beyond(now.k, now.n, d, c) }), h("span", {}, "→"), grid(one.last ? `accumulator, then ${where.c}` : "accumulator", one.accumulator, { outside: beyond(now.m, now.n, r, c) })];
     replace(told, h("div", { class: "ti-product" }, tables));
     replace(
@@ -99,7 +101,7 @@ function render({ model, el }) {
     const { tokens, block_q: high, block_kv: wide } = now;
     const row = one.rows[chosen];
     const higher = row.before !== -Infinity && row.maximum > row.before;
-    replace(head, `Softmax: q${row.query}’s maximum ${higher ? "rises to" : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}`, higher ? ["; its sum so far is multiplied by α = ", h("b", {}, short(row.rescale)), "."] : "; nothing is rescaled.");
+    replace(head, `q${row.query}’s maximum ${higher ? `rises from ${short(row.before)} to` : row.before === -Infinity ? "is" : "stays"} ${short(row.maximum)}`, higher ? [": the old sum counts × α = ", h("b", {}, short(row.rescale)), "."] : "; nothing is rescaled.");
     rowsFor.update({ options: one.rows.map((row, i) => ({ value: String(i), label: `query ${row.query}` })), value: String(chosen) });
     const cell = (name, of) => h("tr", {}, h("th", { scope: "row" }, name), one.rows.map((row, i) => h("td", { class: i === chosen ? "on" : null }, fixed(of(row)))));
     const table = h(
@@ -140,8 +142,11 @@ function render({ model, el }) {
     ui.tell(note, ui.mark(CONTRACT.presetOf(now)));
     steps.refresh();
     jumps.forEach((one, i) => one.disable(i ? step + 1 >= stepsOf(now) : step === 0));
-    view.draw(now, step, Math.max(260, main.clientWidth - 1));
-    (now.kind === "attention" ? attentionNumbers : matmulNumbers)(now, step);
+    const softmax = now.kind === "attention";
+    finding.textContent = softmax ? SETUP.softmax.finding : SETUP.finding;
+    invitation.textContent = softmax ? SETUP.softmax.invitation : SETUP.invitation;
+    view.draw(now, step, softmax ? Math.min(model.get("row"), online(now, step).rows.length - 1) : 0, Math.max(260, main.clientWidth - 1));
+    (softmax ? attentionNumbers : matmulNumbers)(now, step);
     ui.soon(() => describe(now, step, model.get("row")), { quiet: steps.playing() });
   }
   const queue = ui.follow(draw, [...CONTRACT.names, "step", "row"]);

@@ -8,7 +8,7 @@ const NARROW = 520; // below it the chip stands under the matrices
 const GLIDE = { duration: 420, easing: "cubic-bezier(.3,0,.2,1)" };
 const one = (v) => Math.round(v * 10) / 10;
 
-/** @param {{pick: (row: number, column: number) => void}} options a tile of C, or of the scores, was pressed. */
+/** @param {{pick: (row: number, column: number, line: number) => void}} options a tile of C, or of the scores, was pressed, at this line of it. */
 export function picture({ pick }) {
   const hatch = uid("ti-hatch");
   const svg = s("svg", { class: "ti-svg", role: "img" });
@@ -17,7 +17,7 @@ export function picture({ pick }) {
   let unit = 14;
   let before = ""; // what was drawn last, without its step
   let field = null; // the tiles that can be pressed: {x, y, high, wide, rows, columns}
-  const told = (cls, text) => h("span", {}, s("svg", { width: 16, height: 12, "aria-hidden": "true" }, s("rect", { x: 1.2, y: 1.2, width: 13.6, height: 9.6, class: cls, fill: cls === "ti-skip" ? `url(#${hatch})` : undefined })), text);
+  const named = (cls, text) => h("span", {}, s("svg", { width: 16, height: 12, "aria-hidden": "true" }, s("rect", { x: 1.2, y: 1.2, width: 13.6, height: 9.6, class: cls, fill: cls === "ti-skip" ? `url(#${hatch})` : undefined })), text);
 
   const frame = (name, x, y, rows, columns, high, wide) => [
     s("text", { x, y: y - 6, class: "ti-label" }, name),
@@ -87,7 +87,7 @@ export function picture({ pick }) {
     const tileA = box(spots[0], "ti-a");
     const tileB = box(spots[1], "ti-b");
     const filled = box(sum, "ti-sum", { style: `fill-opacity:${(0.55 * done).toFixed(3)}` });
-    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}`, "ti-id ti-part");
+    const part = depth > 1 && depth <= 99 && inside(sum, `${now.depth + 1}/${depth}${sum.width >= 96 && depth < 10 ? " summed" : ""}`, "ti-id ti-part");
     const written = box(cAt, now.last ? "ti-done ti-now" : "ti-c");
     show(
       width,
@@ -96,6 +96,7 @@ export function picture({ pick }) {
       all.slice(0, now.program).map(([i, j]) => box(place(right, low, c, i, j), "ti-done")),
       box(aAt, "ti-a"),
       box(bAt, "ti-b"),
+      right - left >= 100 && s("text", { x: left, y: top - 6, class: "ti-label" }, "slow memory"),
       frame("A", left, low, ...a),
       frame("B", right, top, ...b),
       frame("C", right, low, ...c),
@@ -103,7 +104,7 @@ export function picture({ pick }) {
       written,
       all.map(([i, j], p) => (all.length <= 16 || p === now.program) && inside(place(right, low, c, i, j), p)),
       box({ x: right, y: low, width: n * unit, height: m * unit }, "ti-field"),
-      chipFrame(chip, "on the chip"),
+      chipFrame(chip, "on the chip: fast"),
       box(sum, "ti-empty"),
       filled,
       tileA,
@@ -118,11 +119,14 @@ export function picture({ pick }) {
       fly(tileB, bAt, spots[1]);
       if (now.last) fly(written, spots[2], cAt);
     }
-    replace(key, told("ti-a", "of A"), told("ti-b", "of B"), told("ti-sum", "sum"), told("ti-done", "written"), setting.cache > 0 && told("ti-held", "cached"));
+    replace(key, named("ti-a", "tile of A"), named("ti-b", "tile of B"), named("ti-sum", "sum of products"), named("ti-done", "written to C"), setting.cache > 0 && named("ti-held", "cached"));
   }
 
-  /** The scores, and on the chip a bar for each query: what was summed before, scaled, and what this tile adds. */
-  function attention(setting, step, width, moving) {
+  /**
+   * The scores, and on the chip one query: its maximum before and after this tile, and its sum as bars of one scale: what
+   * was summed before, the same times α, and that with what this tile adds.
+   */
+  function attention(setting, step, row, width, moving) {
     const { tokens, block_q: high, block_kv: wide, causal } = setting;
     const all = regions(width);
     const { memory, chip } = all;
@@ -130,46 +134,67 @@ export function picture({ pick }) {
     const now = online(setting, step);
     const seen = visits(setting);
     const sizes = [tokens, tokens, high, wide];
-    const strip = all.narrow ? 14 : 18;
-    unit = Math.floor(Math.min((memory[2] - strip - 12) / tokens, (memory[3] - top - strip - 30) / tokens, 40));
+    const strip = all.narrow ? 14 : 22;
+    const tall = all.narrow ? 206 : memory[3];
+    unit = Math.floor(Math.min((memory[2] - strip - 12) / tokens, (tall - top - strip - 30) / tokens, 40));
     const [x, y] = [strip + 10, top + strip + 24];
     const side = tokens * unit;
-    if (!all.narrow) [chip[0], chip[2]] = [x + side + 24, width - x - side - 24];
+    if (all.narrow) [chip[1], chip[3]] = [tall + 4, all.high - tall - 4];
+    else [chip[0], chip[2]] = [x + side + 24, width - x - side - 24];
     field = { x, y, high: high * unit, wide: wide * unit, rows: Math.ceil(tokens / high), columns: Math.ceil(tokens / wide) };
     const computed = new Set(seen.map(String));
     const skipped = Array.from({ length: field.rows * field.columns }, (_, i) => [Math.floor(i / field.columns), i % field.columns]).filter((at) => !computed.has(String(at)));
     const dots = causal ? seen.flatMap(([i, j]) => Array.from({ length: high * wide }, (_, p) => [i * high + Math.floor(p / wide), j * wide + (p % wide)])).filter(([r, q]) => q > r && q < tokens && r < tokens) : [];
     const keysAt = { ...place(x, top, [1, tokens, 1, wide], 0, now.tile), height: strip };
     const scores = place(x, y, sizes, now.program, now.tile);
+    const line = { x, y: y + (now.program * high + row) * unit, width: side, height: unit };
 
-    const [left, room] = [chip[0] + 36, chip[2] - 48];
-    const pitch = (chip[3] - 30) / now.rows.length;
-    const thick = Math.min(34, 0.62 * pitch);
-    const whole = Math.max(...Array.from(now.rows, (row) => row.total), tokens / 2);
-    const scale = room / whole;
-    const bars = now.rows.map((row, i) => {
-      const at = { x: left, y: chip[1] + 26 + i * pitch + (pitch - thick) / 2 - 2, height: thick };
-      const kept = row.total_before * row.rescale * scale;
-      const old = box({ ...at, width: Math.max(0, kept) }, "ti-kept");
-      if (moving && row.rescale > 0 && row.rescale < 1 && kept > 0.5) old.animate?.([{ transform: `scaleX(${(1 / row.rescale).toFixed(3)})` }, { transform: "none" }], GLIDE);
-      old.style.transformOrigin = `${left}px 0`;
-      let end = left + kept;
-      const added = row.weights.map((weight) => {
-        const part = box({ ...at, x: end, width: weight * scale }, "ti-new");
-        if (moving) fly(part, { ...scores, y: scores.y + i * unit, height: unit }, { ...at, x: end, width: Math.max(1, weight * scale) });
-        end += weight * scale;
-        return part;
-      });
-      const middle = at.y + thick / 2;
-      const scaled = Number.isFinite(row.before) && row.rescale < 1 && end + 54 < left + room;
-      return [
-        s("text", { x: left - 8, y: middle, class: "ti-row" }, `q${row.query}`),
-        box({ ...at, width: room }, "ti-empty"),
-        old,
-        added,
-        scaled && s("text", { x: end + 8, y: middle, class: "ti-alpha" }, `α ${short(row.rescale)}`),
-      ];
+    // The query of which all is written out, and what was scored for it before.
+    const of = now.rows[row];
+    const { before, maximum, rescale, weights, total_before, total } = of;
+    const first = before === -Infinity;
+    const past = Array.from({ length: now.tile }, (_, j) => online(setting, step - now.tile + j).rows[row].scores).flat();
+    const each = [...past, ...of.scores];
+    const room = unit >= 34 && !each.some((score) => Number.isFinite(score) && Math.abs(score) >= 10);
+    const numbers = room && each.map((score, key) => Number.isFinite(score) && s("text", { x: x + (key + 0.5) * unit, y: line.y + unit / 2, class: score === maximum ? "ti-id ti-part" : "ti-id ti-score" }, short(score)));
+    const keys = of.scores.map((_, i) => now.tile * wide + i);
+    const dash = (value) => (value < 0 ? `(${short(value)})` : short(value));
+    const said = [
+      [`${keys.length > 1 ? `scores, keys ${keys[0]} to ${keys.at(-1)}` : `score, key ${keys[0]}`}: `, of.scores.map((score) => (Number.isFinite(score) ? short(score) : "masked")).join(", ")],
+      ["maximum: ", first ? `${short(maximum)}, the first` : maximum > before ? `${short(before)} → ${short(maximum)}` : `stays ${short(maximum)}`],
+      first ? ["α: ", "no old sum yet"] : [`α = e^(${short(before)} − ${dash(maximum)}) = `, short(rescale)],
+    ];
+
+    const [left, wideAt] = [chip[0] + 14, chip[2] - 28];
+    const [saidX, saidY] = all.narrow ? [x + side + 14, y + 8] : [left, 48];
+    const told = said.map(([name, value], i) => s("text", { x: saidX, y: saidY + i * (all.narrow && width < 400 ? 44 : 24), class: "ti-said" }, all.narrow ? [name, s("tspan", { x: saidX, dy: 17, class: "ti-part" }, value)] : [name, s("tspan", { class: "ti-part" }, value)]));
+    const scale = wideAt / Math.max(total, total_before, tokens / 2);
+    const barsY = all.narrow ? chip[1] + 24 : 118;
+    const pitch = (chip[1] + chip[3] - barsY - 4) / 3;
+    const thick = Math.min(34, pitch - 26);
+    const at = (i) => ({ x: left, y: barsY + i * pitch + 22, height: thick });
+    const title = (i, name, value) => s("text", { x: left, y: barsY + i * pitch + 15, class: "ti-said" }, name, s("tspan", { class: "ti-part" }, value));
+    const kept = total_before * rescale * scale;
+    const shrunk = box({ ...at(1), width: kept }, "ti-kept");
+    shrunk.style.transformOrigin = `${left}px 0`;
+    if (moving && rescale > 0 && rescale < 1 && kept > 0.5) shrunk.animate?.([{ transform: `scaleX(${(1 / rescale).toFixed(3)})` }, { transform: "none" }], GLIDE);
+    let end = left + kept;
+    const added = weights.map((weight, i) => {
+      const part = box({ ...at(2), x: end, width: weight * scale }, "ti-new");
+      if (moving) fly(part, { ...line, x: scores.x + i * unit, width: unit }, { ...at(2), x: end, width: Math.max(1, weight * scale) });
+      end += weight * scale;
+      return part;
     });
+    const bars = [
+      title(0, "sum so far: ", short(total_before)),
+      title(1, "× α: ", short(total_before * rescale)),
+      title(2, `+ ${weights.map(short).join(" + ")} = `, short(total)),
+      [0, 1, 2].map((i) => box({ ...at(i), width: wideAt }, "ti-empty")),
+      box({ ...at(0), width: total_before * scale }, "ti-kept ti-old"),
+      shrunk,
+      box({ ...at(2), width: kept }, "ti-kept"),
+      added,
+    ];
     show(
       width,
       all.high,
@@ -179,34 +204,42 @@ export function picture({ pick }) {
       box(keysAt, "ti-b"),
       s("rect", { x: 1, y, width: strip, height: side, class: "ti-strip" }),
       box({ ...place(1, y, [tokens, 1, high, 1], now.program, 0), width: strip }, "ti-a"),
-      s("text", { x: 1, y: y - 6, class: "ti-label" }, "Q"),
+      s("text", { x: 1, y: y - 6, class: "ti-label" }, "queries"),
       skipped.map(([i, j]) => box(place(x, y, sizes, i, j), "ti-skip", { fill: `url(#${hatch})` })),
       seen.slice(0, step).map(([i, j]) => box(place(x, y, sizes, i, j), "ti-done")),
-      frame("scores, never stored", x, y, ...sizes),
+      frame("", x, y, ...sizes),
+      side >= 200 && s("text", { x: x + side, y: y - 6, class: "ti-label", "text-anchor": "end" }, "scores, never stored"),
       box(scores, "ti-c"),
+      box(line, "ti-line-of"),
+      s("text", { x: 1 + strip / 2, y: line.y + unit / 2, class: "ti-id ti-part" }, all.narrow ? "" : `q${of.query}`),
       dots.map(([r, q]) => s("circle", { cx: x + (q + 0.5) * unit, cy: y + (r + 0.5) * unit, r: 2, class: "ti-masked" })),
+      numbers,
       box({ x, y, width: side, height: side }, "ti-field"),
-      chipFrame(chip, `sums of q${now.rows[0].query} to q${now.rows.at(-1).query}; full bar: ${short(whole)}`),
+      chipFrame(chip, `q${of.query}: sum of e^(score − maximum)`),
+      all.narrow && s("text", { x: saidX, y: 14, class: "ti-label" }, `query q${of.query}`),
+      told,
       bars,
     );
-    replace(key, told("ti-kept", "kept × α"), told("ti-new", causal ? "added" : "added, a part a key"), causal && [told("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
+    replace(key, named("ti-kept", "summed before"), named("ti-new", "added by this tile"), causal && [named("ti-skip", "skipped"), h("span", {}, s("svg", { width: 12, height: 12, "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 2.2, class: "ti-masked" })), "masked")]);
   }
 
   pressed(
     svg,
     (x, y) => {
       const [i, j] = [Math.floor((y - field.y) / field.high), Math.floor((x - field.x) / field.wide)];
-      pick(Math.max(0, Math.min(field.rows - 1, i)), Math.max(0, Math.min(field.columns - 1, j)));
+      const tile = Math.max(0, Math.min(field.rows - 1, i));
+      pick(tile, Math.max(0, Math.min(field.columns - 1, j)), Math.max(0, Math.floor((y - field.y - tile * field.high) / unit)));
     },
     ".ti-field",
   );
   let last = 0;
-  /** Draw a step in a picture of this width; the step after the one that was drawn moves. */
-  function draw(setting, step, width) {
-    const made = `${JSON.stringify(setting)} ${width}`;
+  /** Draw a step in a picture of this width, for attention with a row of its tile written out; the step after the one that was drawn moves. */
+  function draw(setting, step, row, width) {
+    const made = `${JSON.stringify(setting)} ${row} ${width}`;
     const moving = made === before && step === last + 1 && !still();
     [before, last] = [made, step];
-    (setting.kind === "attention" ? attention : matmul)(setting, step, width, moving);
+    if (setting.kind === "attention") attention(setting, step, row, width, moving);
+    else matmul(setting, step, width, moving);
   }
   return { node, draw };
 }

@@ -27,10 +27,12 @@ export const CSS = `
 .ti-b{fill:var(--tb-violet-soft);stroke:var(--tb-violet);stroke-width:2.2}
 .ti-c{fill:var(--tb-warm-soft);stroke:var(--tb-warm);stroke-width:2.2}
 .ti-sum{fill:var(--tb-warm);fill-opacity:.55}
-.ti-svg .ti-row,.ti-svg .ti-alpha{font-size:12px;dominant-baseline:central}
-.ti-svg .ti-row{text-anchor:end;fill:var(--tb-muted)}
+.ti-svg .ti-score{fill:var(--tb-fg)}
+.ti-svg tspan.ti-part{font-weight:650}
+.ti-line-of{fill:none;stroke:var(--tb-fg);stroke-width:1.6;pointer-events:none}
 .ti-empty{fill:var(--tb-bg);stroke:var(--tb-warm);stroke-width:1.6}
 .ti-kept{fill:var(--tb-good);fill-opacity:.65}
+.ti-old{fill-opacity:.35}
 .ti-new{fill:var(--tb-warm);fill-opacity:.6;stroke:var(--tb-bg);stroke-width:1}
 .ti-done{fill:var(--tb-good-soft);stroke:var(--tb-good);stroke-width:.8}
 .ti-now{stroke-width:2.4}
@@ -40,6 +42,7 @@ export const CSS = `
 .ti-masked{fill:var(--tb-muted);pointer-events:none}
 .ti-strip{fill:none;stroke:var(--tb-edge);stroke-width:1}
 .ti-key{display:flex;flex-wrap:wrap;gap:.1rem .8rem;min-height:1.5em;margin-top:.35rem;font-size:max(12px,.84em)}
+@container (max-width:520px){.ti-key{min-height:3em}}
 .tbviz .ti-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .ti-scroll{overflow-x:auto;max-width:100%;min-width:0}
 .ti-product{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .7rem}

@@ -10,7 +10,8 @@ export function fixed(x) {
   return text.replaceAll("-", "−");
 }
 
-export const short = (x) => (Math.abs(x) < 1e6 && (x === 0 || Math.abs(x) >= 0.005) ? x.toFixed(2).replace("-", "−") : fixed(x));
+/** Few digits: two decimals, of large ones none. */
+export const short = (x) => (Math.abs(x) >= 100 && Math.abs(x) < 1e6 ? x.toFixed(0).replace("-", "−") : Math.abs(x) < 1e6 && (x === 0 || Math.abs(x) >= 0.005) ? x.toFixed(2).replace("-", "−") : fixed(x));
 
 const span = (first, n, size) => `${first}:${Math.min(first + n, size)}`;
 const list = (values) => `(${values.map(fixed).join(", ")})`;
