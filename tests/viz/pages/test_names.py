@@ -40,7 +40,7 @@ NAMES: list[tuple[Make, tuple[str, ...]]] = [
     (viz.StepMicroscope, ("€ per km", "€ at 0 km", "price = w · km + b", "3 km", "9 €", "paid", "pred")),
     (
         lambda: viz.OptimizerRacer(surface="ravine"),
-        ("parameter x", "parameter y", "stronger blue is higher", "loss above the minimum", "step", "Loss"),
+        ("parameter x", "parameter y", "bluer is higher", "minimum", "loss above the minimum", "step", "Loss"),
     ),
 ]
 

@@ -99,7 +99,7 @@ export function stack() {
     spread(lines.filter(({ at }) => at < edge), edge - 8, Math.min(peak, roof));
     lead(lines.map(({ name, y, at }) => ({ name, path: `M${x + thick + 1} ${at}L${right - 3} ${y}` })));
     labels(lines.map((one) => ({ ...one, y: one.y + 4 })));
-    write(text.reserve, fits ? `for CUDA${narrow ? "" : ` itself ${gb(card - limit)}`}` : "", right, (edge + roof) / 2 + 1);
+    write(text.reserve, fits ? `for CUDA${narrow ? "" : ` ${gb(card - limit)}`}` : "", right, (edge + roof) / 2 + 1);
     const upper = Math.min(peak, ...lines.map(({ y }) => y - 8)); // of what stands beside the pieces
     write(text.free, fits && upper - edge > 26 ? `free ${gb(limit - memory.total)}` : "", right, (upper + edge) / 2 + 8);
     write(text.named, `limit ${plain(Number((limit / 1e9).toPrecision(3)))}${narrow ? "" : ` of ${plain(given.memory_gb)}`} GB`, right, edge + 4);
