@@ -17,7 +17,7 @@ export function written(graph, tensors) {
   const none = { lines: [], names: graph.nodes.map(() => "") };
   if (graph.nodes.some((node) => node.first !== undefined) || graph.nodes.filter((node) => node.root).length !== 1) return none;
   const texts = graph.nodes.map(() => "");
-  const atom = (i) => graph.nodes[i].label || (/^[\w*]+$|\)$/.test(texts[i]) ? texts[i] : `(${texts[i]})`);
+  const atom = (i) => graph.nodes[i].label || (/^[\w*]+$|^\w+\(.*\)$|\.t\(\)$/.test(texts[i]) ? texts[i] : `(${texts[i]})`);
 
   function operand(i, input, name) {
     const edge = graph.edges.find((one) => one.from === i && one.input === input);
@@ -41,6 +41,9 @@ export function written(graph, tensors) {
       const edge = graph.edges.find((one) => one.from === i);
       const inner = edge && (graph.nodes[edge.to].label || texts[edge.to]);
       if (inner) texts[i] = `${around}(${inner})`;
+    } else if (node.name === "TBackward0") {
+      const edge = graph.edges.find((one) => one.from === i);
+      if (edge && (graph.nodes[edge.to].label || texts[edge.to])) texts[i] = `${atom(edge.to)}.t()`;
     }
     if (!texts[i]) return none;
   }

@@ -121,7 +121,7 @@ function labels({ of, bits }, y, frame) {
     shown.push(middled(middle, y + 24, step ? "fx-value" : "fx-value on", text));
   }
   const means = `shaded: rounds to ${texts[places.indexOf(here)]}`;
-  const room = means.length * 6.1 + 6;
+  const room = means.length * 6.1 + 14;
   const free = ([from, to]) => !taken.some(([a, b]) => from < b && to > a);
   const spots = [[right - SIDE - room, right - SIDE], [left + SIDE, left + SIDE + room]];
   const spot = places.includes(here) && !["inf", "nan"].includes(classOf(of, bits)) && left === 0 && right === width ? spots.findIndex(free) : -1;

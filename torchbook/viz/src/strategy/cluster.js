@@ -148,7 +148,7 @@ export function cluster() {
     replace(wires);
     if (name === null) {
       const some = spots.size < now.nodes * now.gpus_per_node && h("span", {}, count());
-      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), h("span", { class: "st-marks" }, MARKS), some);
+      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), some, h("span", { class: "st-marks" }, MARKS));
       return;
     }
     const rank = rankOf(name);

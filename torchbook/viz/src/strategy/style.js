@@ -48,7 +48,7 @@ ${Object.entries(WIRES).map(([dim, hue]) => `.st-wire-${dim}{stroke:var(--tb-${h
 .st-who{display:inline-block;margin-right:.8rem;font-weight:600}
 .tbviz .st-key i{display:inline-block;width:1.6rem;height:.7rem;border-radius:2px;margin-right:.35rem}
 .tbviz .st-key span{margin-right:1rem;white-space:nowrap}
-.tbviz .st-key .st-marks{white-space:normal}
+.tbviz .st-key .st-marks{display:block;white-space:normal}
 .st-hues{background:linear-gradient(90deg in oklch,oklch(.56 .16 195),oklch(.56 .16 340))}
 .st-pale{opacity:.45}
 .st-striped{background:repeating-linear-gradient(180deg,var(--tb-edge) 0 2px,transparent 2px 4px)}
