@@ -444,5 +444,5 @@ def test_it_is_ready_soon_after_it_comes_into_view(show: Show) -> None:
 
 def test_the_sign_of_saved_tensors_is_explained(show: Show) -> None:
     page = show(small_network())
-    expect(page.locator(".tbag-legend")).to_contain_text("tensors saved for backwardfreed")
+    expect(page.locator(".tbag-legend")).to_contain_text("saved for backwardfreed")
     assert page.locator(".tbag-legend .tbag-store").first.is_visible()

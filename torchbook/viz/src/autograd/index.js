@@ -343,19 +343,20 @@ function legend(tensors) {
   const named = (kind, text, name) => h("span", {}, h("span", { class: `tbviz-mono tbag-${kind}` }, text), name);
   const arrow = (look, d) => s("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" },
     s("path", { class: `tbgraph-edge ${look && "tbag-edge-sent"}`, d: "M2 6H20" }), s("path", { class: `tbgraph-tip ${look && "tbag-tip-sent"}`, d }));
-  const now = s("svg", { width: 18, height: 14, viewBox: "0 0 18 14", "aria-hidden": "true" }, s("g", { class: "tbgraph-node tbag-box-now" }, s("rect", { class: "tbgraph-box", x: 2, y: 2, width: 14, height: 10, rx: 3 })));
+  const box = (look, style = "") => s("svg", { width: 18, height: 14, viewBox: "0 0 18 14", "aria-hidden": "true" }, s("g", { class: `tbgraph-node ${look}` }, s("rect", { class: "tbgraph-box", style, x: 2, y: 2, width: 14, height: 10, rx: 3 })));
   const shape = tensors.find((tensor) => tensor?.shape && tiny(tensor) === tuple(tensor.shape))?.shape;
   return h(
     "p",
     { class: "tbag-legend" },
     h("span", {}, arrow("", "M22 6L12 1.5V10.5Z"), "forward"),
     h("span", {}, arrow("sent", "M0 6L10 1.5V10.5Z"), "backward: gradient sent"),
-    h("span", {}, now, "now"),
+    h("span", {}, box("", "stroke-width:3.2"), "now"),
+    h("span", {}, box("tbag-box-sent"), "done"),
     named("sign", "=", "value"),
-    named("gradient", "∇", "received"),
+    named("gradient", "∇", "gradient received"),
     named("kept", ".grad", "stored"),
     shape && named("sign", tuple(shape), "a shape"),
-    h("span", {}, sign({}), "tensors saved for backward"),
+    h("span", {}, sign({}), "saved for backward"),
     h("span", {}, sign({ "data-freed": "" }), "freed"),
   );
 }
