@@ -158,9 +158,7 @@ def test_the_pressed_weight_is_computed_below(show: Show) -> None:
         f"w = {two(widget.rows[6][9][4] / 255)}",
     ]
     expect(page.locator(".at-chain b")).to_have_text(numbers)
-    expect(page.locator(".at-chain .at-title")).to_have_text(
-        ["q · k", "÷ √8", "softmax: weight w", "sum of w × v"]
-    )
+    expect(page.locator(".at-chain .at-title")).to_have_text(["q · k", "÷ √8", "softmax: weight w", "sum of w × v"])
     expect(page.locator(".at-bars i")).to_have_count(len(TEXT))
     expect(page.locator(".at-bars i.later")).to_have_count(len(TEXT) - 10)
     bars = page.locator(".at-bars").bounding_box()
