@@ -153,14 +153,12 @@ def test_the_pressed_weight_is_computed_below(show: Show) -> None:
     scores = widget.seen[0].scores
     assert scores
     numbers = [
-        fixed(scores.product(6, 9, 4), 1),
+        fixed(scores.product(6, 9, 4), 2),
         fixed(scores.scaled(6, 9, 4), 2),
         f"w = {two(widget.rows[6][9][4] / 255)}",
     ]
     expect(page.locator(".at-chain b")).to_have_text(numbers)
-    expect(page.locator(".at-chain .at-title")).to_have_text(
-        ["q · k", "÷ √8", "softmax: weight w", "weighted sum of v"]
-    )
+    expect(page.locator(".at-chain .at-title")).to_have_text(["q · k", "÷ √8", "softmax: weight w", "sum of w × v"])
     expect(page.locator(".at-bars i")).to_have_count(len(TEXT))
     expect(page.locator(".at-bars i.later")).to_have_count(len(TEXT) - 10)
     bars = page.locator(".at-bars").bounding_box()
@@ -221,4 +219,4 @@ def test_a_weight_stands_once_and_strips_have_a_key(show: Show) -> None:
     page = show(attention_explorer(layer=1, head=2, query=9, key=4))
     weight = page.locator(".at-softmax b").inner_text().removeprefix("w = ")
     expect(page.locator(".at-told")).not_to_contain_text(weight)
-    expect(page.locator(".at-key")).to_have_text("A box is a channel:above 0below 0")
+    expect(page.locator(".at-key")).to_have_text("A box is one of this head’s 8 channels:above 0below 0")

@@ -101,6 +101,7 @@ def test_detached_part_is_recorded_and_then_not_reached(show: Show) -> None:
     page = show(autograd_explorer(scenario="detach", target=node_of("h")))
     expect(node(page, "w,")).to_have_attribute("aria-label", "w, not reached")
     expect(node(page, "ExpBackward0 (h)")).to_have_attribute("aria-label", "ExpBackward0 (h), recorded, not reached")
+    press(page, "Step back")
     expect(words(page)).to_have_text(re.compile(r"MulBackward0 receives .*; it sends \[.*\] to x\.$"))
     slider = page.get_by_label("Step", exact=True)
     slider.focus()
@@ -443,5 +444,5 @@ def test_it_is_ready_soon_after_it_comes_into_view(show: Show) -> None:
 
 def test_the_sign_of_saved_tensors_is_explained(show: Show) -> None:
     page = show(small_network())
-    expect(page.locator(".tbag-legend")).to_contain_text("saved tensorsfreed")
+    expect(page.locator(".tbag-legend")).to_contain_text("saved for backwardfreed")
     assert page.locator(".tbag-legend .tbag-store").first.is_visible()

@@ -90,7 +90,7 @@ def test_it_writes_the_same_with_and_without_the_cache(show: Show) -> None:
     for cache in (True, False):
         press(page, "Start again")
         if not cache:
-            press(page, "KV cache")
+            press(page, "KV cache (faster)")
         press(page, "Write on")
         page.wait_for_function(f"document.querySelector('.tbviz textarea').value.length === {len(FIRST) + 100}")
         texts.append(page.get_by_label("text", exact=True).input_value())

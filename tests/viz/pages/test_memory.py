@@ -113,7 +113,7 @@ def test_a_remedy_is_taken_and_taken_back(show: Show) -> None:
 
 def test_a_remedy_gives_back_what_it_replaced(show: Show) -> None:
     page = show(MemoryBudget(preset="8b", precision="master", optimizer="muon"))
-    for name in ("8-bit states", "bf16", "8-bit states", "bf16"):
+    for name in ("8-bit states", "bf16 only", "8-bit states", "bf16 only"):
         press(page, name)
     expect(words(page)).to_have_text(MemoryBudget(preset="8b", precision="master", optimizer="muon").words)
 
@@ -122,7 +122,7 @@ def test_remedies_are_those_of_what_runs_and_the_first_is_marked(show: Show) -> 
     page = show(MemoryBudget(preset="8b"))
     bar = page.get_by_role("toolbar", name="What saves memory")
     expect(bar.get_by_role("button")).to_have_text(
-        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "bf16", "LoRA"]
+        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "bf16 only", "LoRA"]
     )
     expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, ZeRO-3"])
     bar.get_by_role("button", name="LoRA").click()

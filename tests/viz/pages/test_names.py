@@ -31,7 +31,7 @@ def playground() -> viz.AutogradPlayground:
 
 # What is to be read in the stage, besides the numbers.
 NAMES: list[tuple[Make, tuple[str, ...]]] = [
-    (autograd_explorer, ("value", "gradient received", "gradient stored", "saved tensors", "freed")),
+    (autograd_explorer, ("value", "gradient received", "stored", "saved for backward", "freed")),
     (network, ("(4,3)", "a shape", "gradient received")),
     (playground, ("value", "gradient of the result", "sent along the arrow", "+ result")),
     (lambda: viz.StrideExplorer((3, 4), selected=(1, 2)), ("storage_offset", "where x begins", "[6]", "x[1, 2]")),
@@ -40,7 +40,7 @@ NAMES: list[tuple[Make, tuple[str, ...]]] = [
     (viz.StepMicroscope, ("€ per km", "€ at 0 km", "price = w · km + b", "3 km", "9 €", "paid", "pred")),
     (
         lambda: viz.OptimizerRacer(surface="ravine"),
-        ("parameter x", "parameter y", "stronger blue is higher", "loss above the minimum", "step", "Loss"),
+        ("parameter x", "parameter y", "bluer is higher", "minimum", "loss above the minimum", "step", "Loss"),
     ),
 ]
 

@@ -203,7 +203,7 @@ def test_nodes_that_stay_move_to_their_new_place(show: Show) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("Fan-out", "a is used 2 times, so its gradients add: 3 + 5 = 8"),
+        ("a used twice", "a is used 2 times, so its gradients add: 3 + 5 = 8"),
         ("Dead ReLU", "Dead ReLU: its input is −5, so it sends 0"),
         ("log at 0", "log at 0: the value is −inf, and the gradient it sends is inf"),
         ("Saturation", "Saturation: tanh of 9 is flat"),

@@ -179,7 +179,7 @@ def test_momentum_is_nudged_towards_one(show: Show) -> None:
 def test_all_rates_move_together(show: Show) -> None:
     page = show(OptimizerRacer("ravine", ("sgd", "adam"), adam={"lr": 0.05}))
     before = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
-    slide = page.get_by_role("slider", name="usual learning rates", exact=True)
+    slide = page.get_by_role("slider", name="all learning rates", exact=True)
     slide.fill("-0.3")
     after = {name: float(field(page, name, "lr").input_value()) for name in ("SGD", "Adam")}
     assert after["SGD"] / before["SGD"] == pytest.approx(after["Adam"] / before["Adam"], rel=0.02)

@@ -206,7 +206,7 @@ def test_copied_code_is_of_what_is_shown(show: Show) -> None:
 @pytest.mark.parametrize("width", [390, 800])
 def test_the_limit_bears_its_name(show: Show, width: int) -> None:
     page = show(StrategyTool(), width=width)
-    expect(page.locator(".st-named")).to_have_text("limit 72 GB")
+    expect(page.locator(".st-named")).to_have_text("limit 72 of 80 GB" if width > 640 else "limit 72 GB")
     name, line = (page.locator(one).bounding_box() for one in (".st-named", ".st-limit"))
     assert name
     assert line

@@ -22,13 +22,15 @@ export function chain({ pick }) {
   const list = h("ol", { class: "at-chain", "aria-label": "How the pressed weight is computed" }, parts);
   const swatch = (kind) => s("svg", { class: "at-swatch", viewBox: "0 0 1 1", "aria-hidden": "true" }, s("rect", { width: 1, height: 1, class: kind }));
   const sign = (kind, text) => h("span", {}, swatch(kind), text);
-  const key = h("p", { class: "at-key" }, "A box is a channel:", sign("at-plus", "above 0"), sign("at-minus", "below 0"));
+  const size = h("span");
+  const key = h("p", { class: "at-key" }, size, sign("at-plus", "above 0"), sign("at-minus", "below 0"));
   const node = h("div", {}, list, key);
   const bars = h("div", { class: "at-bars" });
   pressed(bars, (x) => pick(Math.max(0, Math.min(bars.children.length - 1, Math.floor((x / bars.clientWidth) * bars.children.length)))));
 
   function draw(text, { at, query, key }) {
     const { causal, width } = text;
+    size.textContent = `A box is one of this head’s ${width} channels:`;
     const row = text.all[at][query];
     const most = Math.max(...row);
     const later = (i) => causal && i > query;
@@ -38,10 +40,10 @@ export function chain({ pick }) {
     const rows = (...all) => h("div", { class: "at-vectors" }, all);
     replace(bars, row.map((w, i) => h("i", { class: [later(i) && "later", i === key && "on"].filter(Boolean).join(" "), "data-part": `b${i}`, "data-with": `t${i}`, style: { "--w": (w / most).toFixed(3) } })));
     const inside = [
-      [title("q · k"), rows(vector("q", q, "at-asks"), vector("k", k, "at-found"), vector("×", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 1))],
+      [title("q · k"), rows(vector("q", q, "at-asks"), vector("k", k, "at-found"), vector("q × k", q.map((x, i) => (x * k[i]) / STEPS))), number(later(key) ? "–" : fixed(text.product(at, query, key), 2))],
       [title(later(key) ? "later: masked" : `÷ √${width}`), number(later(key) ? "−∞" : fixed(text.scaled(at, query, key), 2))],
       [title("softmax: weight w"), bars, number([h("span", { class: "at-w" }, "w = "), two(row[key] / UNIT)])],
-      [title("weighted sum of v"), rows(vector("v", v, "at-found"), vector("× w", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
+      [title("sum of w × v"), rows(vector("v", v, "at-found"), vector("w × v", v.map((x) => (x * row[key]) / UNIT)), vector("sum", mixed(text, at, row)))],
     ];
     parts.forEach((part, i) => replace(part, inside[i]));
   }

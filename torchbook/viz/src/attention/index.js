@@ -107,7 +107,14 @@ function render({ model, el }) {
 
   const steps = chain({ pick: (key) => press(cellNow().query, key) });
   const likely = h("ol", { class: "at-next-list" });
-  const next = h("div", { class: "at-next" }, h("p", { class: "at-title" }, "likeliest next"), likely);
+  const after = h("p", { class: "at-title" });
+  const next = h("div", { class: "at-next" }, after, likely);
+  const dark = [0, 1, 2, 3, 4].map((level) => s("rect", { x: level, width: 0.9, height: 1, class: "at-cell", "fill-opacity": level / 4 }));
+  const scale = h(
+    "p", { class: "at-scale" },
+    h("span", {}, "weight 0 ", s("svg", { width: 60, height: 12, viewBox: "0 0 5 1", class: "at-dark", "aria-hidden": "true" }, dark), " 1"),
+    h("span", {}, s("svg", { class: "at-swatch", viewBox: "0 0 12 12", "aria-hidden": "true" }, s("path", { class: "at-line", d: "M0 4L4 0M0 8L8 0M0 12L12 0M4 12L12 4M8 12L12 8" })), "later, not seen"),
+  );
   const pickText = select({ label: "text", options: texts.map(({ tokens }, i) => ({ value: i, label: `“${tokens.map((one) => (one === " " ? " " : shown(one))).join("")}”` })), value: "0", onchange: (value) => ui.set({ text: Number(value), query: texts[value].tokens.length - 1, key: -1 }) });
   pickText.classList.add("at-pick");
   const told = h("p", { class: "at-told" });
@@ -124,6 +131,8 @@ function render({ model, el }) {
   );
   const stage = h("div", { class: "at", role: "figure", "aria-label": "The text with its weights, and all heads" });
 
+  let asked = false; // did somebody choose a key? Then the computation of its weight stays in sight
+  const chained = () => asked && textNow().width > 0;
   let laid = null;
   /** Another text: its arcs, its heads and its table take the place of the others. */
   function lay() {
@@ -131,7 +140,7 @@ function render({ model, el }) {
     replace(
       stage,
       view.node,
-      h("div", { class: "at-pair" }, h("div", { class: "at-scroll" }, overview), h("div", { class: "at-large" }, h("span", { class: "at-label", "aria-hidden": "true" }, h("span", { class: "at-asks" }, "queries ↓"), " ", h("span", { class: "at-found" }, "keys →")), large.node), textNow().likely && next),
+      h("div", { class: "at-pair" }, h("div", { class: "at-scroll" }, overview), h("div", { class: "at-large" }, h("span", { class: "at-label", "aria-hidden": "true" }, h("span", { class: "at-asks" }, "queries ↓"), " ", h("span", { class: "at-found" }, "keys →")), large.node), h("div", { class: "at-aside" }, textNow().likely && next, scale)),
       textNow().width > 0 && steps.node,
     );
     replace(body, of.map((one, at) => h("tr", {}, h("th", { scope: "row" }, `layer ${Math.floor(at / heads)}, head ${at % heads}`), COLUMNS.map(([name]) => h("td", {}, two(one[name]))))));
@@ -151,7 +160,7 @@ function render({ model, el }) {
       later ? " cannot attend to " : " attends to ",
       h("span", { class: "at-found" }, name(key)),
       ` ${away(query, key)}`,
-      later ? ": masked." : textNow().width ? "." : [": ", h("b", {}, value(key))], // the chain has the weight
+      later ? ": masked." : chained() ? "." : [": ", h("b", {}, value(key)), " of its weight."], // the chain has the weight
     );
     rowTitle.textContent = `Query ${query} ${name(query)}: weight of each key`;
     replace(weights, tokens.map((token, i) => h("li", { class: [causal && i > query && "off", i === key && "on"].filter(Boolean).join(" ") }, h("span", {}, shown(token)), h("small", {}, value(i)))));
@@ -172,7 +181,8 @@ function render({ model, el }) {
     if (offsetTop < table.scrollTop || offsetTop + offsetHeight > table.scrollTop + table.clientHeight) table.scrollTop = offsetTop - table.clientHeight / 2;
   }
 
-  function drawNext({ likely: comes }, query) {
+  function drawNext({ tokens, likely: comes }, query) {
+    replace(after, "model’s guess after ", h("span", { class: "at-asks" }, `“${shown(tokens[query])}”`));
     replace(likely, comes[query].slice(0, NEXT).map(([token, p]) => h("li", {}, h("span", { class: "at-guess" }, shown(token)), h("span", { class: "at-meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } })), h("span", { class: "at-chance" }, two(p)))));
   }
 
@@ -182,6 +192,8 @@ function render({ model, el }) {
     const { at, query, key } = cell;
     if (laid !== text) lay();
     laid = text;
+    asked ||= model.get("key") >= 0;
+    steps.node.hidden = !chained();
     const { of, overview, small, large, homes } = scene();
     small.forEach((one, i) => one.setAttribute("aria-selected", String(i === at)));
     overview.setAttribute("aria-activedescendant", small[at].id);

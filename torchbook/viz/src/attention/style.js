@@ -31,11 +31,15 @@ export const CSS = `
 .tbviz .at-label{font-size:12px;line-height:1.1rem;color:var(--tb-muted);white-space:nowrap}
 .at-column{grid-column:2/-1}
 .at-layer{grid-area:2/1/span var(--at-layers)/2;writing-mode:vertical-rl;line-height:1.1rem}
-.at-next{flex:0 0 8.2rem;padding-top:4px}
+.at-aside{flex:0 0 8.6rem;padding-top:4px;display:flex;flex-direction:column;gap:1.1rem}
+.tbviz .at-scale{display:flex;flex-wrap:wrap;gap:.35rem 1rem;font-size:12px;color:var(--tb-muted);line-height:1.3}
+.at-scale>span{display:inline-flex;align-items:center;gap:.35rem;white-space:nowrap}
+.at-dark{flex:none;outline:1px solid var(--tb-line)}
+.tbviz .at-scale .at-swatch{margin:0;outline:1px solid var(--tb-line)}
 .tbviz .at-next-list{list-style:none;margin:.15rem 0 0;padding:0;display:grid;gap:.3rem}
 .tbviz .at-next-list li{margin:0;display:grid;grid-template-columns:1.6rem minmax(1rem,1fr) 2.2rem;gap:.35rem;align-items:center;font-size:max(12px,.92em);font-variant-numeric:tabular-nums}
 .at-guess{font-family:${MONO};text-align:center;white-space:pre;overflow:hidden;border:1px solid var(--tb-line);border-radius:3px}
-@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .5rem}.at-pair>.at-scroll{max-width:calc(100% - 100px)}.at-large{flex:1 1 0}.at-next{flex:1 0 100%;padding:0}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
+@container (max-width:520px){.at-pair{flex-wrap:wrap;gap:.3rem .5rem}.at-pair>.at-scroll{max-width:calc(100% - 100px)}.at-large{flex:1 1 0}.at-aside{flex:1 0 100%;padding:0;gap:.4rem}.tbviz .at-next-list{grid-template-columns:repeat(3,1fr);margin:0}.tbviz .at-next-list li{grid-template-columns:1fr 1.3fr;gap:.1rem .25rem}.at-next-list .at-meter{grid-area:2/1/3/3;height:.4rem}}
 .tbviz .at-chain{list-style:none;margin:0;padding:.5rem 0 0;border-top:1px solid var(--tb-line);display:grid;grid-template-columns:minmax(0,1.5fr) 5rem minmax(0,1.25fr) minmax(0,1.25fr);gap:.4rem 1.5rem}
 .tbviz .at-chain li{margin:0;position:relative;display:grid;grid-template-rows:auto 3.3rem auto;align-content:start;gap:.15rem;min-width:0}
 .tbviz .at-key{display:flex;flex-wrap:wrap;gap:0 .9rem;font-size:max(12px,.82em);color:var(--tb-muted);padding-top:.3rem}

@@ -40,11 +40,12 @@ stroke:var(--tb-fill);stroke-width:4px;stroke-linejoin:round;text-anchor:start;p
  * @param {{label: string, boxes: Array<{width, height, draw: (group: SVGGElement, box: object) => object}>,
  *   edges: Array<{from: number, to: number}>, onselect: (index: number) => void, across?: boolean, far?: number, near?: number,
  *   placed?: object, defer: Function, onkey?: (event: KeyboardEvent, index: number) => boolean}} options `draw` puts a box into
- *   its group, and gives the parts that change; `placed` is a layout that is known already; `onkey` says whether it took a key.
+ *   its group, and gives the parts that change; `placed` is a layout that is known already; `head` are pixels at the top
+ *   in which something else stands; `onkey` says whether it took a key.
  * @returns {object} `el`, `nodes` (groups, with `parts`), `edges` ({path, tip, text, points}), `start()` once it is on the page,
  *   `show(index)` brings a node into view, `fit()`, `send(indices, look)` lets marks travel, `cover(sides)`, `remove()`
  */
-export function canvas({ label, boxes, edges, onselect, across = false, far, near, placed = layout(boxes, edges, { across, far, near }), defer, onkey }) {
+export function canvas({ label, boxes, edges, onselect, across = false, far, near, head = 0, placed = layout(boxes, edges, { across, far, near }), defer, onkey }) {
   const wires = s("g", {});
   const crowd = s("g", {});
   const notes = s("g", {});
@@ -118,7 +119,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   let shown;
   let covered = { right: 0, bottom: 0 }; // by what lies on top of the canvas
   const strip = () => (zoomers.hidden ? 0 : zoomers.offsetHeight); // of the zoom buttons, below the picture
-  const free = (below) => ({ width: (el.clientWidth || 600) - covered.right, height: (el.clientHeight || 380) - Math.max(below, covered.bottom) });
+  const free = (below) => ({ width: (el.clientWidth || 600) - covered.right, height: (el.clientHeight || 380) - head - Math.max(below, covered.bottom) });
   const room = () => free(0);
   const size = () => free(strip());
   const scale = ({ width, height }) => Math.min(width / placed.width, height / placed.height, 1.15);
@@ -130,7 +131,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
 
   function draw(next) {
     view = next;
-    scene.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.k.toFixed(4)})`);
+    scene.setAttribute("transform", `translate(${view.x.toFixed(2)} ${(view.y + head).toFixed(2)}) scale(${view.k.toFixed(4)})`);
   }
   /** A shade at each side beyond which there is more. */
   function hintAtMore({ x, y, k }) {
@@ -268,7 +269,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
     event.preventDefault();
     const frame = el.getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY * 0.002), [event.clientX - frame.left, event.clientY - frame.top]);
+    zoom(Math.exp(-event.deltaY * 0.002), [event.clientX - frame.left, event.clientY - frame.top - head]);
   }, { passive: false });
 
   const down = new Map();
@@ -292,7 +293,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     const apart = ([x, y]) => Math.hypot(x - other[0], y - other[1]);
     const frame = el.getBoundingClientRect();
     pan((now[0] - was[0]) / 2, (now[1] - was[1]) / 2);
-    if (apart(was) > 1) zoom(apart(now) / apart(was), [(now[0] + other[0]) / 2 - frame.left, (now[1] + other[1]) / 2 - frame.top]);
+    if (apart(was) > 1) zoom(apart(now) / apart(was), [(now[0] + other[0]) / 2 - frame.left, (now[1] + other[1]) / 2 - frame.top - head]);
   };
   const up = (event) => down.delete(event.pointerId);
   svg.addEventListener("pointerup", up);

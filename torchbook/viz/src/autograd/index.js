@@ -6,6 +6,7 @@ import { details } from "./details.js";
 import { brief, called, opening, plain, sentence, stateAt, timeline, tiny, told, tuple } from "./model.js";
 import SETUP from "./setup.json";
 import { STYLE } from "./style.js";
+import { written } from "./written.js";
 
 const TRAITS = ["scenario", "target", "step", "selected"];
 const PACE = 900; // milliseconds between steps when it plays
@@ -54,7 +55,8 @@ function render({ model, el }) {
 
   // Picture, details, leaves
 
-  const spot = h("div", { class: "tbag-canvas" });
+  const program = h("p", { class: "tbag-program" });
+  const spot = h("div", { class: "tbag-canvas" }, program);
   const facts = h("div", { class: "tbag-facts", tabindex: "0", role: "group", "aria-label": "Details of the chosen node" });
   const side = h("div", { class: "tbag-side", hidden: true }, button("✕", () => ui.set({ selected: -1 }), { name: "Close the details", kind: "quiet" }), facts);
   const table = h("div", { class: "tbag-scroll", tabindex: "0", role: "group", "aria-label": "Gradients of the leaves" });
@@ -135,14 +137,16 @@ function render({ model, el }) {
     drawn = wanted;
     was = -1;
     const { graph } = line;
+    const { lines, names } = written(graph, data.tensors);
     picture?.remove();
+    replace(program, lines.map((text) => h("code", {}, text)));
     picture = canvas({
-      label: "Graph", defer: ui.defer, far: narrow() ? 26 : 30, near: narrow() ? 5 : 22,
-      boxes: graph.nodes.map((node, i) => box(node, i, narrow())),
+      label: "Graph", defer: ui.defer, far: narrow() ? 26 : 30, near: narrow() ? 5 : 22, head: program.offsetHeight,
+      boxes: graph.nodes.map((node, i) => box(node, i, narrow(), names[i])),
       edges: graph.edges.map((edge) => ({ from: edge.to, to: edge.from })),
       onselect: (i) => ui.set({ selected: model.get("selected") === i ? -1 : i }),
     });
-    spot.append(picture.el);
+    spot.append(picture.el, program);
     picture.start();
   }
 
@@ -308,10 +312,11 @@ function codeOf({ scenario, graph, about }) {
 }
 
 /** How one node is drawn: a box with two rows of text, and a badge with the number of tensors that it saved. */
-function box(node, i, narrow) {
+function box(node, i, narrow, text) {
   const name = node.kind === "leaf" ? node.label || `leaf ${i}` : node.name;
   const short = narrow && node.label !== "loss"; // there is room for the name of the end alone
-  const title = node.kind === "leaf" || short || !node.label ? name : `${node.label} · ${name}`;
+  const called = node.label || text;
+  const title = node.kind === "leaf" || short || !called ? name : `${called} · ${name}`;
   const saved = node.saved.filter((item) => item.tensor !== undefined).length;
   const aside = saved ? 26 : 0;
   return {
@@ -336,15 +341,22 @@ const store = (x, y) => s("path", { class: "tbag-store", d: `M${x - 6} ${y - 3}c
 function legend(tensors) {
   const sign = (attrs) => s("svg", { width: 18, height: 16, viewBox: "0 0 18 16", "aria-hidden": "true" }, s("g", { class: "tbag-badge", ...attrs }, store(9, 7.5)));
   const named = (kind, text, name) => h("span", {}, h("span", { class: `tbviz-mono tbag-${kind}` }, text), name);
+  const arrow = (look, d) => s("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" },
+    s("path", { class: `tbgraph-edge ${look && "tbag-edge-sent"}`, d: "M2 6H20" }), s("path", { class: `tbgraph-tip ${look && "tbag-tip-sent"}`, d }));
+  const box = (look, style = "") => s("svg", { width: 18, height: 14, viewBox: "0 0 18 14", "aria-hidden": "true" }, s("g", { class: `tbgraph-node ${look}` }, s("rect", { class: "tbgraph-box", style, x: 2, y: 2, width: 14, height: 10, rx: 3 })));
   const shape = tensors.find((tensor) => tensor?.shape && tiny(tensor) === tuple(tensor.shape))?.shape;
   return h(
     "p",
     { class: "tbag-legend" },
+    h("span", {}, arrow("", "M22 6L12 1.5V10.5Z"), "forward"),
+    h("span", {}, arrow("sent", "M0 6L10 1.5V10.5Z"), "backward: gradient sent"),
+    h("span", {}, box("", "stroke-width:3.2"), "now"),
+    h("span", {}, box("tbag-box-sent"), "done"),
     named("sign", "=", "value"),
     named("gradient", "∇", "gradient received"),
-    named("kept", ".grad", "gradient stored"),
+    named("kept", ".grad", "stored"),
     shape && named("sign", tuple(shape), "a shape"),
-    h("span", {}, sign({}), "saved tensors"),
+    h("span", {}, sign({}), "saved for backward"),
     h("span", {}, sign({ "data-freed": "" }), "freed"),
   );
 }

@@ -24,7 +24,13 @@ export function layout(boxes, edges, { across = false, near = 22, far = 46 } = {
     return { x, y, width, height };
   });
   const lines = edges.map(({ from, to }, i) => graph.edge(String(from), String(to), String(i)).points.map(({ x, y }) => ({ x, y })));
-  if (!across) lines.forEach((points, i) => upright(points, placed[edges[i].from], placed[edges[i].to]));
+  if (!across) {
+    lines.forEach((points, i) => upright(points, placed[edges[i].from], placed[edges[i].to]));
+    placed.forEach((box, i) => {
+      apart(box, lines.filter((_, e) => edges[e].from === i).map((points) => ({ end: points[0], far: points.at(-1), points })));
+      apart(box, lines.filter((_, e) => edges[e].to === i).map((points) => ({ end: points.at(-1), far: points[0], points })));
+    });
+  }
   const { width, height } = graph.graph();
   return { boxes: placed, edges: lines, width, height };
 }
@@ -35,6 +41,19 @@ function upright(points, from, to) {
   const end = points.length - 1;
   if (points[0].y < from.y + from.height / 2 - 1) points[0] = { x: within(points[0], from), y: from.y + from.height / 2 };
   if (points[end].y > to.y - to.height / 2 + 1) points[end] = { x: within(points[end], to), y: to.y - to.height / 2 };
+}
+
+const APART = 44; // pixels between edges at a box, so that a number has room beside each
+
+/** Several edges at one side of a box do not cross there, and stand apart: each ends on the side to which it leads. */
+function apart({ x, width }, ends) {
+  const sorted = ends.toSorted((a, b) => a.far.x - b.far.x || a.points[1].x - b.points[1].x);
+  if (sorted.every(({ end }, i) => !i || end.x - sorted[i - 1].end.x > APART * 0.7)) return;
+  const gap = Math.min(APART, (width - 28) / (ends.length - 1));
+  sorted.forEach(({ end, far, points }, place) => {
+    end.x = x + (place - (ends.length - 1) / 2) * gap;
+    if (points.length === 3) points[1].x = (end.x + far.x) / 2;
+  });
 }
 
 /**

@@ -85,13 +85,15 @@ export function stateAt(line, n) {
 
 /**
  * The step at which a figure opens whose step nobody chose: an error where there is one, else amid the first backward,
- * else the last step.
+ * where a leaf's turn follows at that leaf, else the last step.
  */
-export function opening({ steps }) {
+export function opening({ steps, graph }) {
   const failed = steps.findIndex((step) => step.error);
   if (failed >= 0) return failed;
   const backward = steps.flatMap((step, i) => (step.kind === "backward" && step.pass === 0 ? [i] : []));
-  return backward.length ? backward[(backward.length - 1) >> 1] : steps.length - 1;
+  if (!backward.length) return steps.length - 1;
+  const middle = backward[(backward.length - 1) >> 1];
+  return graph.nodes[steps[middle + 1]?.node]?.kind === "leaf" ? middle + 1 : middle;
 }
 
 /** A number in few characters. */

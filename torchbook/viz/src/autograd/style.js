@@ -6,8 +6,12 @@ export const STYLE = `${CANVAS}
 .tbag-slide>label{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .tbag-bar .tbag-slide{flex:1 1 14rem;min-width:11rem}
 .tbag-main{position:relative;display:grid;grid-template-columns:minmax(0,1fr)}
-.tbag-canvas .tbgraph{height:26.2rem}
-@container (max-width:520px){.tbag-canvas .tbgraph{height:24.2rem}}
+.tbag-canvas{position:relative}
+.tbviz .tbag-program{position:absolute;left:1px;right:1px;top:1px;display:flex;flex-wrap:wrap;gap:0 1.6em;padding:.4rem .6rem .1rem;background:var(--tb-fill);border-radius:8px 8px 0 0;line-height:1.3;pointer-events:none}
+.tbviz .tbag-program:empty{display:none}
+.tbviz .tbag-program code{font-size:13px;font-weight:600;background:none;border:0;padding:0;color:var(--tb-fg)}
+.tbag-canvas .tbgraph{height:25.2rem}
+@container (max-width:520px){.tbag-canvas .tbgraph{height:23rem}}
 .tbviz .tbag-legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:max(12px,.84em);color:var(--tb-muted);margin-top:.25rem;line-height:1.2}
 .tbag-legend>span{display:inline-flex;align-items:center;gap:.25rem}
 .tbviz .tbag-legend .tbviz-mono{font-size:12px;line-height:inherit}

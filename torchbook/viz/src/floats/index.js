@@ -110,7 +110,7 @@ function render({ model, el }) {
   const compared = h("div", { class: "fx-box" }, h("p", { class: "fx-title" }, "The same number in each format"), table.node);
   ui.lay({
     stage: h("div", { class: "fx", role: "figure", "aria-label": "The bits of the number, and the numbers near it" }, wholes, line.node),
-    bar: h("div", { class: "fx-bar fx-line-of-control" }, typed, formats, line.scale),
+    bar: h("div", { class: "fx-bar fx-line-of-control" }, typed, formats, h("span", { class: "fx-zoom", "aria-hidden": "true" }, "zoom"), line.scale),
     readout: h("div", { class: "fx-readout" }, note),
     drawer: [
       h("div", { class: "fx-box" }, bits.told, line.told, line.steps),

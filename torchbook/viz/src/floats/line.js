@@ -109,17 +109,34 @@ function labels({ of, bits }, y, frame) {
   const [left, right] = [low < -edge ? x(-edge) : 0, high > edge ? x(edge) : width];
   const taken = [];
   const shown = [];
-  for (const step of [0, 1, -1]) {
-    const place = here + step;
-    if (place < first || place > last) continue;
-    const text = resolved(at(place), spacing(of, bits));
+  const places = [0, 1, -1].map((step) => here + step).filter((place) => place >= first && place <= last);
+  const texts = alike(places.map(at), spacing(of, bits));
+  for (const [i, place] of places.entries()) {
+    const step = place - here;
+    const text = texts[i];
     const half = text.length * 3.6 + 6;
     const middle = between(left + half, x(at(place)), right - half);
     if (taken.some(([from, to]) => middle - half < to && middle + half > from)) continue;
     taken.push([middle - half, middle + half]);
     shown.push(middled(middle, y + 24, step ? "fx-value" : "fx-value on", text));
   }
+  const means = `shaded: rounds to ${texts[places.indexOf(here)]}`;
+  const room = means.length * 6.1 + 14;
+  const free = ([from, to]) => !taken.some(([a, b]) => from < b && to > a);
+  const spots = [[right - SIDE - room, right - SIDE], [left + SIDE, left + SIDE + room]];
+  const spot = places.includes(here) && !["inf", "nan"].includes(classOf(of, bits)) && left === 0 && right === width ? spots.findIndex(free) : -1;
+  if (spot >= 0) shown.push(s("text", { x: spots[spot][1 - spot], y: y + 24, class: "fx-count", "text-anchor": spot ? "start" : "end" }, means));
   return shown;
+}
+
+/** A large number in three digits, a smaller one with all of them. */
+const rounded = (x) => short(x < 1e6 ? x : Number(x.toPrecision(3)));
+
+/** Neighbours with as many decimals as the one that needs most. */
+function alike(values, step) {
+  const texts = values.map((value) => resolved(value, step));
+  const places = Math.max(...texts.map((text) => (text.split(".")[1] ?? "").length));
+  return texts.some((text) => /[^\d.−]/.test(text)) || places > 12 ? texts : values.map((value) => value.toFixed(places).replace("-", "−"));
 }
 
 /**
@@ -160,7 +177,7 @@ export function numberLine(on) {
     const bits = chosen ? now.bits : encode(of, now.typed, now.saturates);
     const value = decode(of, bits);
     const right = frame.width - SIDE;
-    const name = chosen ? `▸ ${of.name}` : of.name;
+    const name = [chosen && "▸ ", of.name, s("tspan", { class: "fx-range" }, ` up to ${rounded(limits(of).largest)}`)];
     return s(
       "g",
       { "data-lane": of.name },

@@ -21,16 +21,19 @@ export const CSS = `
 .fx-value-box{border:0;padding:0;gap:.5rem;min-height:9.3rem}
 .fx-bits{display:flex;flex-direction:column;gap:.3rem}
 .fx-legend{order:1;display:flex;flex-wrap:wrap;gap:0 1.1rem}
-.tbviz .fx-head{font-size:max(12px,.86em);font-weight:650;color:var(--hue);line-height:1.3}
+.tbviz .fx-head{border-bottom:3px solid var(--hue);padding-bottom:1px;font-size:max(12px,.86em);font-weight:650;color:var(--hue);line-height:1.3}
 .fx-own{display:grid;grid-template-columns:repeat(16,minmax(0,1fr));gap:3px}
 .fx-bits[data-width="8"] .fx-own{grid-template-columns:repeat(8,minmax(0,3.2rem))}
 .fx-bit{font:600 1.05rem/1 ${MONO};height:2.4rem;padding:0;margin:0;border-radius:6px;border:1px solid var(--tb-edge);border-bottom:4px solid var(--hue);background:var(--tb-bg);color:var(--tb-muted);cursor:pointer;touch-action:manipulation;box-shadow:none}
 .fx-bits:is([data-width="8"],[data-width="16"]) .fx-bit{height:3.6rem}
+.tbviz .fx-head.fx-exponent{border-bottom-style:double}
+.tbviz .fx-head.fx-sign{border-bottom-style:dotted}
 .fx-bit.fx-exponent{border-bottom-style:double}
 .fx-bit.fx-sign{border-bottom-style:dotted}
 .fx-bit:hover{border-color:var(--hue);background:var(--tb-fill)}
 .fx-bit[aria-pressed=true]{background:var(--hue-soft);border-color:var(--hue);color:var(--hue);font-weight:700}
 .tbviz .fx-bit:focus-visible{outline-offset:1px}
+.fx-zoom{font-size:max(12px,.86em);color:var(--tb-muted);align-self:center}
 .fx-meanings{display:flex;flex-direction:column;gap:.2rem}
 .fx-readout{min-height:2.8rem}
 .fx-line-of-control .tbviz-field{flex-direction:row;align-items:center;gap:.4rem;flex-wrap:wrap}
@@ -47,6 +50,7 @@ export const CSS = `
 .fx-line-of-control .tbviz-field:has(input){flex:1 1 5rem}
 .tbviz .fx-line-of-control .tbviz-field:has(select){flex:0 1 auto}
 .fx-line-of-control .tbviz-toolbar{flex:none;flex-wrap:nowrap}
+.fx-zoom{display:none}
 }
 .tbviz .fx-meaning{font-family:${MONO};font-size:max(12px,.84em);color:var(--tb-fg);overflow-wrap:anywhere;line-height:1.4}
 .tbviz .fx-formula{font-family:${MONO};font-size:max(12px,.98em);line-height:1.5;background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;overflow-wrap:anywhere}
@@ -86,6 +90,7 @@ export const CSS = `
 .tbviz .fx-line{max-width:none;overflow:visible}
 .fx-line text{font:12px system-ui,sans-serif;fill:var(--tb-muted);paint-order:stroke;stroke:var(--tb-bg);stroke-width:5px;stroke-linejoin:round}
 .fx-line .fx-name{font-family:${MONO};font-size:12px}
+.fx-line .fx-range{font:400 12px system-ui,sans-serif;fill:var(--tb-muted)}
 .fx-line .fx-name.on{fill:var(--tb-fg);font-weight:700}
 .fx-line .fx-value{font-family:${MONO};font-size:12px;fill:var(--tb-muted)}
 .fx-line .fx-value.on{fill:var(--tb-accent);font-weight:700}

@@ -2,7 +2,7 @@
 
 import { button, copyButton, h, replace, shell, slider, still, toggle, uid } from "../core/index.js";
 import { contractOf } from "../core/contract.js";
-import { counted, ordinal } from "../core/units.js";
+import { ordinal } from "../core/units.js";
 import { cacheOf, chances, last, luckOf, modelOf, MOST, placeOf, problemOf, readingOf, recorded, step, windowOf, writerOf } from "./model.js";
 import { chart, picture } from "./picture.js";
 import SETUP from "./setup.json";
@@ -169,7 +169,7 @@ function render({ model, el }) {
   const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
   keep.classList.add("lm-keep");
   const told = h("p", { class: "lm-told" });
-  const status = h("p", { class: "lm-status", role: "status" });
+  const status = h("p", { class: "lm-status", role: "status" }, "Recorded: a text of yours needs the model.");
   const note = h("p", { class: "lm-note", role: "status" });
   const again = button("Start again", () => {
     writing = 0;
@@ -223,7 +223,7 @@ function render({ model, el }) {
     replace(list, each);
   }
 
-  function drawTold(setting) {
+  function drawTold(setting, likeliest) {
     const place = placeOf(reading, setting.at);
     const chars = setting.text.slice(reading.start);
     let best = [0, 0, 0];
@@ -233,9 +233,9 @@ function render({ model, el }) {
       told,
       `At “${shown(chars[place])}”, layer ${layer}, head ${head} looks `,
       h("span", { class: "lm-read" }, key === place ? "at itself" : `${place - key} back at “${shown(chars[key])}”`),
-      `: ${two(reading.rows[layer][head][place][key])} of its weight. ${counted(shape.layers, "layer")} take its `,
-      h("span", { class: "lm-kept" }, `stream from ${two(reading.sizes[place][0])} to ${two(reading.sizes[place].at(-1))}`),
-      ".",
+      `: ${two(reading.rows[layer][head][place][key])} of its weight. Next: `,
+      h("span", { class: "lm-write" }, `“${shown(shape.alphabet[likeliest[0]])}”`),
+      `, ${two(likeliest[1])}.`,
     );
   }
 
@@ -260,7 +260,7 @@ function render({ model, el }) {
     if (reading) {
       const comes = chances(reading.logits[placeOf(reading, setting.at)], setting.temperature, setting.top_p);
       drawNext(comes);
-      drawTold(setting);
+      drawTold(setting, comes.listed[0]);
     } else {
       replace(list);
       replace(told, `Only the model knows what it makes of this text: load it (${size}).`);

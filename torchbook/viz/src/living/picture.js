@@ -4,7 +4,7 @@ import { h, pressed, replace, s, uid } from "../core/index.js";
 import { placeOf } from "./model.js";
 import { shown, two } from "./words.js";
 
-const LEAST = 11; // px of a column
+const LEAST = 10; // px of a column
 const MOST = 20;
 const GAP = 9; // between layers
 const LINE = 22; // px of the text's line
@@ -30,7 +30,8 @@ export function picture({ shape, pick }) {
   const hatch = uid("lm-hatch");
   const each = Array.from({ length: layers }, (_, i) => i);
   const numbers = high >= 12 ? each.flatMap((i) => Array.from({ length: heads }, (_, k) => s("text", { x: 66, y: top(i) + (k + 0.5) * high + 4, class: "lm-head" }, k))) : [];
-  const names = s("svg", { width: numbers.length ? 70 : 50, height, "aria-hidden": "true" }, numbers, numbers.length > 0 && s("text", { x: 66, y: 12, class: "lm-head" }, "head"), each.map((i) => s("text", { x: 0, y: top(i) + (heads * high) / 2 + 4 }, `layer ${i}`)), s("text", { x: 0, y: base + 15 }, "text"));
+  const ends = numbers.length && layers > 1 ? [[0, "(first)"], [layers - 1, "(last)"]] : [];
+  const names = s("svg", { width: numbers.length ? 70 : 50, height, "aria-hidden": "true" }, numbers, numbers.length > 0 && s("text", { x: 66, y: 12, class: "lm-head" }, "head"), each.map((i) => s("text", { x: 0, y: top(i) + (heads * high) / 2 + 4 }, `layer ${i}`)), ends.map(([i, text]) => s("text", { x: 0, y: top(i) + (heads * high) / 2 + 19 }, text)), s("text", { x: 0, y: base + 15 }, "text"));
   const svg = s("svg", { height, "aria-hidden": "true" });
   const slider = h("div", { class: "lm-strip", role: "slider", tabindex: 0, "aria-label": "Character", "aria-valuemin": 0 }, svg);
   const bars = [-1, ...each].map((i) => {
@@ -39,21 +40,23 @@ export function picture({ shape, pick }) {
     const number = s("text", { y: y + 11, class: "lm-number" });
     return { bar, number };
   });
-  const stream = s("svg", { width: WIDE + 36, height, "aria-hidden": "true" }, s("text", { x: 2, y: 11 }, "stream"), bars.map(({ bar, number }) => [bar, number]));
+  const stream = s("svg", { width: WIDE + 36, height, "aria-hidden": "true" }, s("text", { x: 2, y: 11 }, "vector’s size"), bars.map(({ bar, number }) => [bar, number]));
   const node = h("div", { class: "lm-picture" }, names, slider, stream);
 
-  let [laid, cells, chars, column, count] = ["", [], [], MOST, 0];
+  let [laid, cells, chars, column, count, spare] = ["", [], [], MOST, 0, 6];
   const [frame, later] = [s("rect", { class: "lm-frame", y: TOP - 3, height: base + LINE - TOP + 4 }), s("rect", { y: TOP, height: base - GAP - TOP, fill: `url(#${hatch})` })];
   const pattern = s("defs", {}, s("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v6", class: "lm-later" })));
 
   /** Columns for so many characters. */
   function lay(length) {
     const room = slider.clientWidth - 6;
-    column = Math.max(LEAST, Math.min(MOST, Math.floor(room / length) || MOST));
+    const most = Math.floor(room / LEAST); // of columns that are in sight at once, each of them whole
+    column = length > most && most > 0 ? room / most : Math.max(LEAST, Math.min(MOST, Math.floor(room / length) || MOST));
+    spare = length > most ? slider.clientWidth - room : 6;
     const key = `${length} ${column}`;
     if (key === laid) return;
     laid = key;
-    svg.setAttribute("width", column * length + 2);
+    svg.setAttribute("width", column * length + spare - 4);
     const places = Array.from({ length }, (_, i) => i);
     const tracks = each.flatMap((layer) => Array.from({ length: heads }, (_, head) => s("rect", { class: "lm-track", y: top(layer) + head * high, width: column * length, height: high - 1 })));
     cells = each.map((layer) => Array.from({ length: heads }, (_, head) => places.map((i) => s("rect", { class: "lm-cell", x: i * column, y: top(layer) + head * high, width: column - 1, height: high - 1, "fill-opacity": 0 }))));
@@ -89,7 +92,7 @@ export function picture({ shape, pick }) {
     slider.setAttribute("aria-valuenow", start + place);
     slider.setAttribute("aria-valuetext", `${start + place} “${shown(shownText[place])}”`);
     const x = (place + 0.5) * column;
-    if (slider.scrollWidth > slider.clientWidth) slider.scrollLeft = x - slider.clientWidth * (place > count - 4 ? 0.92 : 0.5);
+    if (slider.scrollWidth > slider.clientWidth) slider.scrollLeft = column * Math.round((x - slider.clientWidth * (place > count - 4 ? 0.92 : 0.5)) / column);
     return start;
   }
 

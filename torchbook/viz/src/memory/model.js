@@ -201,7 +201,7 @@ export const REMEDIES = {
   checkpoint: { label: "checkpoints", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
   states: { label: "8-bit states", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
   shard: { label: "8 GPUs, ZeRO-3", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
-  bf16: { label: "bf16", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
+  bf16: { label: "bf16 only", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
   lora: { label: "LoRA", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
   eight: { label: "8-bit weights", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
   four: { label: "4-bit weights", modes: ["lora", "infer"], set: { bits: 4 }, unset: { bits: 16 } },

@@ -6,7 +6,7 @@ import { PARTS, results } from "./model.js";
 import { LABELS } from "./words.js";
 
 const [TOP, FOOT] = [24, 24];
-const BRIEF = { copies: "bf16 copies", optimizer: "optimizer", master: "master", gathered: "gathered" };
+const BRIEF = { copies: "bf16 copies (no embedding)", optimizer: "optimizer", master: "master", gathered: "gathered" };
 
 /** Bytes from one end of the picture to the other: the card and a little more, or twice, four times, ... the card. */
 export function span(total, limit) {
@@ -19,7 +19,7 @@ export function span(total, limit) {
  */
 export function stack() {
   const hatch = uid("mb-hatch");
-  const pattern = s("pattern", { id: hatch, width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v8", class: "mb-hatch" }));
+  const pattern = s("pattern", { id: hatch, width: 14, height: 14, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("path", { d: "M0 0v14", class: "mb-hatch" }));
   const room = s("rect", { x: 0, class: "mb-room" });
   const held = s("g");
   const gone = s("rect", { class: "mb-gone" });

@@ -10,7 +10,7 @@ export const CSS = `
 ${Object.entries(FILL).map(([name, hue]) => `.mb-${name}{fill:var(--tb-${hue}${PALE.includes(name) ? "-soft" : ""});background:var(--tb-${hue}${PALE.includes(name) ? "-soft" : ""})}`).join("\n")}
 ${PALE.map((name) => `.mb-part.mb-${name}{stroke:var(--tb-${FILL[name]})}.mb-key .mb-${name}{box-shadow:inset 0 0 0 1.5px var(--tb-${FILL[name]})}`).join("\n")}
 .mb-over{stroke:var(--tb-bad);stroke-width:2}
-.mb-hatch{stroke:var(--tb-bad);stroke-width:5}
+.mb-hatch{stroke:var(--tb-bad);stroke-width:3}
 .mb-gone{fill:none;stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4}
 .mb-card{stroke:var(--tb-fg);stroke-width:2.5;fill:none}
 .sc-svg :is(.mb-limit,.mb-total){font-weight:650;font-size:13.5px}

@@ -42,6 +42,7 @@ const STYLE = `${CANVAS}
 .tbpg-cells{display:contents}
 @container (max-width:620px){.tbpg-cells{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.4rem;grid-column:1/-1}}
 .tbviz .tbpg-legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:max(12px,.84em);color:var(--tb-muted);margin-top:.25rem;line-height:1.2}
+@container (min-width:521px){.tbviz [role=toolbar][aria-label=Presets]::before{content:"or:";align-self:center;font-size:max(12px,.86em);color:var(--tb-muted)}}
 .tbpg-legend b{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .tbpg-tight+.tbpg-legend>:last-child{visibility:hidden}
 .tbpg-notes{margin:0;padding-left:1.2rem}

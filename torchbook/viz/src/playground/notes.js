@@ -16,7 +16,7 @@ export function notes(graph, done) {
     const arrived = done.grads[i];
     if (uses[i].length > 1) {
       const who = node.kind === "leaf" ? node.name : `the result of ${node.title}`;
-      found.push(`Fan-out: ${who} is used ${uses[i].length} times, so its gradients add: ${uses[i].map(show).join(" + ")} = ${show(arrived)}.`);
+      found.push(`${who} is used ${uses[i].length} times, so its gradients add: ${uses[i].map(show).join(" + ")} = ${show(arrived)}.`);
     }
     if (node.kind === "relu" && value === 0) {
       found.push(input === 0 ? "ReLU at 0: there is no derivative; torch uses 0." : `Dead ReLU: its input is ${show(input)}, so it sends 0 whatever arrives.`);

@@ -43,7 +43,7 @@ function rates(now) {
   const multiple = ({ surface, optimizers: [name], ...own }) => (name ? own[name].lr / defaults(surface, name).lr : 1);
   let held; // while a hand is on it: the rates that it started from
   const slide = slider({
-    label: "usual learning rates",
+    label: "all learning rates",
     min: -2,
     max: 2,
     step: 0.05,
@@ -69,7 +69,7 @@ function rates(now) {
 function legend() {
   const node = h("div", { class: "rx-legend", "aria-hidden": "true" });
   const draw = ({ surface, step, optimizers, ways }) => {
-    replace(node, h("span", { class: "rx-lead" }, "Loss (map: stronger blue is higher)"), optimizers.map((name) => {
+    replace(node, h("span", { class: "rx-lead" }, "Loss at this step; map: bluer is higher, ✕ minimum"), optimizers.map((name) => {
       const told = read(surface, ways[name], step);
       return h("span", { class: `rx-who rx-${name}` }, sample(name), brief(name), h("b", {}, told ? cell(told.loss) : "diverged"));
     }));

@@ -45,12 +45,13 @@ export function landscape({ move }) {
   const shade = h("canvas", { class: "rx-shade", "aria-hidden": "true" });
   const ground = s("g", { "aria-hidden": "true" });
   const race = s("g", { "aria-hidden": "true" });
+  const ends = s("g", { "aria-hidden": "true" }); // the minima, above the ways that lead to them
   const handle = s(
     "g",
     { class: "rx-start", tabindex: 0, role: "slider", "aria-label": "Start", "aria-describedby": null },
   );
   grip(handle);
-  const svg = s("svg", { class: "rx-svg", role: "group" }, ground, race, handle);
+  const svg = s("svg", { class: "rx-svg", role: "group" }, ground, race, ends, handle);
   const axes = s("svg", { class: "rx-axes", "aria-hidden": "true" }); // beside the map, so that no way runs through a number
   const node = h("div", { class: "rx-frame" }, h("div", { class: "rx-map" }, shade, svg), axes);
   let now;
@@ -100,8 +101,8 @@ export function landscape({ move }) {
       ground,
       lines(surface(), grid, width, height).map((d) => s("path", { class: "rx-contour", d })),
       now.surface === "minibatch" && POINTS.map((point) => s("circle", { class: "rx-point", cx: place(point)[0], cy: place(point)[1], r: 3 })),
-      surface().minima.map((at) => s("path", { class: "rx-minimum", d: "M-5 -5l10 10M-5 5l10 -10", transform: `translate(${place(at).join(" ")})` })),
     );
+    replace(ends, surface().minima.map((at) => s("path", { class: "rx-minimum", d: "M-5 -5l10 10M-5 5l10 -10", transform: `translate(${place(at).join(" ")})` })));
   }
 
   /** A line; where it crosses the picture between two points that lie outside, it is faint. */

@@ -72,8 +72,8 @@ function holds(rank, layout) {
 }
 
 const LAID = ["chip", "box", "slice", "kept", "layers", "step", "seen"]; // one above the other
-const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "weights it fetches"], ["st-tokens", "its batch"]];
-const MARKS = "✓ recommended; red: too large"; // of the ways below
+const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "fetches for a moment"], ["st-striped", "layers"], ["st-tokens", "its batch"]];
+const MARKS = "Bars below: memory, limit as a tick; red: too large; ✓ recommended"; // of the ways below
 
 /** `draw(setting, candidate, width, height)`; `node` are the grid and the line below it. */
 export function cluster() {
@@ -148,7 +148,7 @@ export function cluster() {
     replace(wires);
     if (name === null) {
       const some = spots.size < now.nodes * now.gpus_per_node && h("span", {}, count());
-      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), h("span", {}, MARKS), some);
+      replace(told, KEY.map(([cls, words]) => h("span", {}, h("i", { class: cls }), words)), some, h("span", { class: "st-marks" }, MARKS));
       return;
     }
     const rank = rankOf(name);

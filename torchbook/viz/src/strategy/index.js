@@ -9,7 +9,7 @@ import { cardOf, CARDS, CHOICES, CONTRACT, describeLayout, FIELDS, modelOf, MODE
 import { cluster } from "./cluster.js";
 import { stack } from "./stack.js";
 import { CSS } from "./style.js";
-import { ABOUT, describe, reason, rows, script, SHORT } from "./words.js";
+import { ABOUT, describe, reason, rows, script, SHORT, SPLITS } from "./words.js";
 
 const ASSUMED = [
   "Estimates for choosing, not predictions: measure one step of the two best candidates before you rent the cluster.",
@@ -37,7 +37,7 @@ function stepped(name, value, way, far) {
 function waysOf(choose) {
   const id = uid("st-way");
   const options = Object.keys(STRATEGIES).map((name) =>
-    h("div", { role: "option", id: `${id}-${name}`, "data-name": name, onclick: () => pick(name) }, h("span", { class: "st-name" }, SHORT[name]), h("span", { class: "st-mini" }, h("i"))),
+    h("div", { role: "option", id: `${id}-${name}`, "data-name": name, onclick: () => pick(name) }, h("span", { class: "st-name" }, SHORT[name]), h("span", { class: "st-splits" }), h("span", { class: "st-mini" }, h("i"))),
   );
   const node = h("div", { class: "st-ways", role: "listbox", tabindex: 0, "aria-label": "Ways to split the work", "aria-orientation": "horizontal" }, options);
   let now = {};
@@ -51,7 +51,7 @@ function waysOf(choose) {
     pick(all[(to + all.length) % all.length]);
   });
 
-  function draw(plan, shown, most) {
+  function draw(plan, shown, most, nodes) {
     now = plan.candidates;
     node.setAttribute("aria-activedescendant", `${id}-${shown}`);
     for (const el of options) {
@@ -59,6 +59,7 @@ function waysOf(choose) {
       el.title = STRATEGIES[name];
       const one = now[name];
       el.setAttribute("aria-selected", String(name === shown));
+      el.querySelector(".st-splits").textContent = one ? SPLITS[name] : name === "hsdp" && nodes < 2 ? "needs 2 nodes" : "not here";
       if (one) el.removeAttribute("aria-disabled");
       else el.setAttribute("aria-disabled", "true");
       el.hidden = name === "single" && shown !== "single" && Boolean(now.ddp); // a way only where there is no other
@@ -202,11 +203,11 @@ function render({ model, el }) {
     const one = plan.candidates[shown];
     walk(plan);
     tell(now, plan, one, odd);
-    ways.draw(plan, shown, ROOM * now.memory_gb * 1e9);
+    ways.draw(plan, shown, ROOM * now.memory_gb * 1e9, now.nodes);
     drags.size.update({ value: sizes.indexOf(nearest(now)) });
     drags.world.update({ value: exponent(now) });
     const wide = Math.max(300, Math.floor(spot.clientWidth) || 720);
-    const [side, high] = wide < 560 ? [136, 396] : [200, 400];
+    const [side, high] = wide < 560 ? [136, 396] : [200, 386];
     grid.draw(now, one, wide - side - 16, high);
     bar.draw(now, one, plan.candidates.single.memory.total, side, high);
     compare(plan);

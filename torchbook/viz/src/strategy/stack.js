@@ -6,6 +6,8 @@ import { ROOM } from "./model.js";
 
 const PARTS = ["parameters", "gradients", "optimizer", "gathered", "activations", "logits"];
 
+const CALLED = { gathered: "fetched" }; // as below the cluster
+
 /**
  * Lets names, the lowest first, stand beside their pieces, moved up or down so far that none touches the next.
  * @param {Array<{y: number, room: number}>} names each with where it would stand, and how much it needs
@@ -39,7 +41,7 @@ export function stack() {
   const parts = keyed(held, { key: ({ name }) => name, make: ({ name }) => s("rect", { class: `st-piece st-${name}` }), update: (el, { box }) => assign(el, box) });
   const labels = keyed(named, {
     key: ({ name }) => name,
-    make: ({ name }) => s("text", {}, s("tspan", {}, name), s("tspan", { class: "st-size" })),
+    make: ({ name }) => s("text", {}, s("tspan", {}, CALLED[name] ?? name), s("tspan", { class: "st-size" })),
     update: (el, { x, y, size, below }) => {
       assign(el, { x, y: below ? y - 7 : y });
       const number = el.lastChild;
@@ -97,13 +99,13 @@ export function stack() {
     spread(lines.filter(({ at }) => at < edge), edge - 8, Math.min(peak, roof));
     lead(lines.map(({ name, y, at }) => ({ name, path: `M${x + thick + 1} ${at}L${right - 3} ${y}` })));
     labels(lines.map((one) => ({ ...one, y: one.y + 4 })));
-    write(text.reserve, fits ? `reserve${narrow ? "" : ` ${gb(card - limit)}`}` : "", right, (edge + roof) / 2 + 1);
+    write(text.reserve, fits ? `for CUDA${narrow ? "" : ` ${gb(card - limit)}`}` : "", right, (edge + roof) / 2 + 1);
     const upper = Math.min(peak, ...lines.map(({ y }) => y - 8)); // of what stands beside the pieces
     write(text.free, fits && upper - edge > 26 ? `free ${gb(limit - memory.total)}` : "", right, (upper + edge) / 2 + 8);
-    write(text.named, `limit ${plain(Number((limit / 1e9).toPrecision(3)))} GB`, right, edge + 4);
+    write(text.named, `limit ${plain(Number((limit / 1e9).toPrecision(3)))}${narrow ? "" : ` of ${plain(given.memory_gb)}`} GB`, right, edge + 4);
     write(text.total, `${amount(memory.total)} a GPU`, x, height - 7);
     write(text.excess, fits ? "" : `${amount(memory.total - limit)} too much`, 0, Math.min(peak, roof) - 9);
-    write(text.unsplit, ghost ? `unsplit ${amount(unsplit)}` : "", 0, Math.min(tip, roof) - 9);
+    write(text.unsplit, ghost ? `unsplit ${amount(unsplit)}${cut && !narrow ? ", cut off" : ""}` : "", 0, Math.min(tip, roof) - 9);
     svg.classList.toggle("st-not", !fits);
     svg.setAttribute("aria-label", `Memory of one GPU: ${shown.filter(({ size }) => size).map(({ name, size }) => `${name} ${amount(size)}`).join(", ")}; together ${amount(memory.total)}, ${fits ? "within" : "over"} the limit of ${amount(limit)}.`);
   }

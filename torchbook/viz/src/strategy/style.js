@@ -48,8 +48,11 @@ ${Object.entries(WIRES).map(([dim, hue]) => `.st-wire-${dim}{stroke:var(--tb-${h
 .st-who{display:inline-block;margin-right:.8rem;font-weight:600}
 .tbviz .st-key i{display:inline-block;width:1.6rem;height:.7rem;border-radius:2px;margin-right:.35rem}
 .tbviz .st-key span{margin-right:1rem;white-space:nowrap}
+.tbviz .st-key .st-marks{display:block;white-space:normal}
 .st-hues{background:linear-gradient(90deg in oklch,oklch(.56 .16 195),oklch(.56 .16 340))}
 .st-pale{opacity:.45}
+.st-striped{background:repeating-linear-gradient(180deg,var(--tb-edge) 0 2px,transparent 2px 4px)}
+.st-splits{font-size:12px;font-weight:400;color:var(--tb-muted);white-space:nowrap;line-height:1.1}
 .st-tokens{background:var(--tb-fg)}
 .tbviz .st-key{grid-column:1/-1;min-height:40px;line-height:20px}
 .st-stack{overflow:visible}
@@ -73,7 +76,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .sc-svg .st-total{font-size:15px;fill:var(--tb-good)}
 .sc-svg.st-not .st-total,.sc-svg .st-excess{fill:var(--tb-bad);font-weight:650}
 .st-ways{display:flex;flex-wrap:wrap;gap:4px;flex:1 1 100%}
-.st-ways [role=option]{flex:1 1 auto;position:relative;cursor:pointer;border:1px solid var(--tb-edge);border-radius:6px;padding:.25rem .3rem .3rem;display:grid;gap:.25rem;align-content:center;min-height:44px;text-align:center;font-size:max(12px,.92em);min-width:0}
+.st-ways [role=option]{flex:1 1 auto;position:relative;cursor:pointer;border:1px solid var(--tb-edge);border-radius:6px;padding:.25rem .2rem .3rem;display:grid;gap:.2rem;align-content:center;min-height:44px;text-align:center;font-size:max(12px,.92em);min-width:0}
 .st-ways [role=option]:hover{background:var(--tb-fill)}
 .st-ways [aria-selected=true]{background:var(--tb-accent-soft);border-color:var(--tb-accent);box-shadow:inset 0 0 0 1px var(--tb-accent);font-weight:650}
 .st-ways [aria-disabled]{border-style:dashed;border-color:var(--tb-line);color:var(--tb-muted);cursor:default}
@@ -88,7 +91,7 @@ ${Object.entries(PARTS).map(([part, hue]) => `.st-${part}{fill:var(--tb-${hue})}
 .tbviz-bar>.tbviz-slider{flex:1 1 18rem;grid-template-columns:auto minmax(5rem,1fr) 3.4rem}
 .tbviz-bar>.tbviz-slider>output{text-align:left;font-weight:650}
 .tbviz .st-told-one{min-height:1.45em}
-@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key{min-height:72px;line-height:18px}.st-ways{flex-wrap:nowrap;gap:2px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:40px}.st-ways [role=option] .st-mini{margin:0 4px}}
+@container (max-width:560px){.st-part{white-space:normal}.tbviz .st-told-one{min-height:2.9em}.tbviz .st-key{min-height:72px;line-height:18px}.st-splits{display:none}.st-ways{flex-wrap:nowrap;gap:2px}.st-ways [role=option]{padding:.2rem 0;font-size:12px;min-width:40px}.st-ways [role=option] .st-mini{margin:0 4px}}
 @media (forced-colors:active){.st-cluster,.st-stack,.st-mini,.st-key i{forced-color-adjust:none}}
 .tbviz .st-good{color:var(--tb-good)}
 .tbviz .st-bad{color:var(--tb-bad)}

@@ -246,4 +246,6 @@ export function script(given, one) {
 }
 
 export const SHORT = { single: "One GPU", ddp: "DDP", zero2: "ZeRO-2", fsdp: "FSDP", hsdp: "HSDP", cp: "Context", tp: "Tensor", "3d": "3D" };
+/** What a way splits over the GPUs, each of the first ones also what the way before it does. */
+export const SPLITS = { single: "nothing", ddp: "the batch", zero2: "states too", fsdp: "weights too", hsdp: "in each node", cp: "sequence too", tp: "matrices too", "3d": "layers too" };
 export { BUCKET, fullest, memoryPerGpu, microBatches, stateOf };

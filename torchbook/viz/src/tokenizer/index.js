@@ -89,7 +89,8 @@ function render({ model, el }) {
   const empty = h("p", { class: "tk-empty" }, "No text, no tokens.");
   const stands = h("span");
   const swatch = (...kinds) => kinds.map((kind) => h("i", { class: `tk-swatch ${kind}` }));
-  const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned early ", swatch("early0", "early1", "early2", "early3"), " late"));
+  const comes = h("span");
+  const key = h("p", { class: "tk-key" }, stands, h("span", {}, swatch("byte"), " byte"), h("span", {}, "learned 1st ", swatch("early0", "early1", "early2", "early3"), ` ${ordinal(known.pairs.length)}`), comes, h("span", {}, h("i", { class: "tk-thick" }), " drawn below"));
   const joins = h("ol", { class: "tk-joins", tabindex: 0, "aria-label": "How the piece is joined" });
   const joinsOf = h("p", { class: "tk-title" });
   const side = h("div", { class: "tk-side" }, joinsOf, joins);
@@ -147,6 +148,8 @@ function render({ model, el }) {
     const merges = special ? [] : pieces[piece].merges.slice(0, partsOf(pieces[piece], 0).length - ids.length);
     const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
     view.draw({ bytes: partsOf(pieces[piece], 0), merges, every: special ? [] : pieces[piece].merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
+    comes.hidden = !best;
+    if (best) replace(comes, h("b", { class: "tk-comes" }, ordinal(best[1] + 1)), " joined next");
     const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
     const made = joined && ids[at] === 256 + last[2];
     replace(

@@ -17,6 +17,8 @@ export const CSS = `
 .tbviz .tk-key{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted);font-variant-numeric:tabular-nums}
 .tk-key>:first-child{color:var(--tb-fg);flex:1 0 auto}
 .tk-swatch{display:inline-block;width:1.05em;height:1.05em;border:1px solid var(--tb-accent);border-radius:3px;vertical-align:-.15em;margin-right:1px}
+.tk-thick{display:inline-block;width:1.5em;border-bottom:4px solid var(--tb-fg);vertical-align:.1em}
+.tk-comes{color:var(--tb-good)}
 .tk-swatch.byte{border:1px dashed var(--tb-edge)}
 .tk-lower{display:flex;gap:.9rem;flex:1 1 auto;min-height:0;border-top:1px solid var(--tb-line);padding-top:.5rem}
 .tk-side{display:grid;gap:.3rem}
