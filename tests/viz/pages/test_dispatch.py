@@ -225,8 +225,11 @@ def test_recording_without_an_operator_of_its_own_has_no_such_preset(show: Show)
 
 def test_order_and_numbers_are_explained_where_they_stand(show: Show) -> None:
     page = show(dispatch_route(way=0))
-    expect(page.locator(".tbviz-stage .dr-order")).to_contain_text("A key names a layer")
-    expect(page.locator(".dr-line .dr-state").first).to_have_text("tensors carry it")
+    expect(page.locator(".tbviz-stage .dr-order")).to_have_text(
+        "Numbered: this layer’s code runs, in this order. Dashed: its key is taken off first."
+    )
+    expect(page.locator(".dr-line .dr-state").first).to_have_text("off: autocast is not in use")
+    expect(page.locator(".dr-line .dr-what").first).to_have_text("casts to a lower precision inside autocast")
     press(page, "One step on")
     gone = page.locator(".dr-line .dr-excluded .dr-state").first
     assert gone.evaluate("(one) => getComputedStyle(one, '::before').content") == '"taken off: "'

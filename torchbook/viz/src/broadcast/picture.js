@@ -240,16 +240,12 @@ export function pictures(on) {
       h("b", {}, before),
       " shape ",
       h("code", {}, tuple(given[name])),
-      ...(stride.includes(0) ? [" ", h("span", {}, "stride ", h("code", {}, tuple(stride))), " ", h("span", { class: "bx-stays" }, stays(stride))] : []),
+      ...(stride.includes(0) ? [" ", h("span", {}, stride.length === 2 && h("small", {}, stays(stride)), "stride ", h("code", {}, tuple(stride)))] : []),
     ];
   }
 
-  /** What the zeros of a stride mean. */
-  function stays(stride) {
-    const ways = stride.flatMap((one, d) => (one ? [] : [["right", "down"][stride.length - 1 - d] ?? "to the next grid"]));
-    const some = [...new Set(ways)].reverse();
-    return `0: a step ${some.slice(0, -1).join(", ")}${some.length > 1 ? " or " : ""}${some.at(-1)}, same number`;
-  }
+  /** What the zeros of a stride mean, in two dimensions. */
+  const stays = (stride) => `step ${["down", "right"].filter((_, d) => !stride[d]).reverse().join(", ")}: 0, `;
 
   function operandLine(name, index, users) {
     const some = users

@@ -67,8 +67,9 @@ font-family:${MONO};font-size:1.05rem;text-align:center;text-align-last:center;f
 .bx-block>.bx-head b{color:var(--op);font-size:1.15em}
 .bx-block>.bx-head>code{color:var(--tb-fg)}
 .bx-block>.bx-head>span{display:block}
-.tbviz .bx-head>.bx-stays{white-space:normal;width:0;min-width:max(100%,9rem)}
-.bx-blocks.wide .bx-head>span:not(.bx-stays){display:inline}
+.bx-blocks.wide .bx-head>span{display:inline}
+.bx-block>.bx-head small{font-size:1em}
+@container (max-width:559px){.bx-block>.bx-head small{display:none}}
 .bx-grid{overflow:auto;max-height:19rem;padding:4px;margin:-4px}
 .bx-panels{display:flex;flex-wrap:wrap;gap:.4rem .8rem}
 .bx-band{display:flex;flex-wrap:wrap;gap:.4rem .6rem}

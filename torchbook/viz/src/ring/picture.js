@@ -110,7 +110,7 @@ export function ring({ seek }) {
     const [part, whole] = [sent, all].map((each) => Math.round((100 * Math.max(...each)) / vectors[0].length));
     place.lead.textContent = Math.min(...all) === Math.max(...all) ? "each rank sent" : "sent at most";
     place.big.textContent = `${part} %`;
-    const of = even && step > 0 ? `${step} × 1/${ranks} of its data` : "of its data";
+    const of = even && step > 0 && width >= 330 ? `${step} × 1/${ranks} of its data` : "of its data";
     place.of.textContent = part === whole ? of : `${of};`;
     place.goal.textContent = part === whole ? "" : `${whole} % at the end`;
     const rest = () => {
