@@ -235,8 +235,11 @@ class ExerciseBlock(SphinxDirective):
             anchor = f'id="{label(exercise.id)}-question-{question.name}"'
             marks = f'{anchor} data-question="{name}"{about}{patterns if question.accept else ""}'
             content.append(_html(f"<fieldset {marks}><legend>"))
-            asked = nodes.inline("", "", nodes.Text(f"{number}. "), *first.children)  # a link is printed in a text alone
-            content += [asked, _html("</legend>"), *rest]
+            words = [
+                nodes.Text(f"{number}. "),
+                *first.children,
+            ]  # in a node of their own: a link needs a text around it
+            content += [nodes.inline("", "", *words), _html("</legend>"), *rest]
             content += self._choice(exercise, question, name) if question.options else self._typed(exercise, question)
         if exercise.contract.topics:
             content += self._result(exercise)
