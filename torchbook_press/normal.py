@@ -16,8 +16,10 @@ WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 BANNER_TAG = "papermill-error-cell-tag"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}(?=>)")
-_KERNEL_FILE = re.compile(r"(?:/[^\s\"'<>:\\]*)?/ipykernel_\d+/\d+\.py")
-_INSTALLED = re.compile(r"(?:~|/)[^\s\"'<>:\\]*/(?=site-packages/|python3\.\d+/)")
+# As long as paths are: data that are written as text have a slash in every 64 characters and no end in sight.
+_FOLDERS = r"[^\s\"'<>:\\]{0,400}"
+_KERNEL_FILE = re.compile(rf"(?:/{_FOLDERS})?/ipykernel_\d+/\d+\.py")
+_INSTALLED = re.compile(rf"(?:~|/){_FOLDERS}/(?=site-packages/|python3\.\d+/)")
 _OURS = str(Path(torchbook.__file__).resolve().parents[1])  # where the package is
 _MODEL = re.compile(r"IPY_MODEL_(\w+)")
 _LIBRARY_FRAME = re.compile(r"^(?:\x1b\[[\d;]*m)*File (?:\x1b\[[\d;]*m)*(?:site-packages/|python3\.\d+/)")
