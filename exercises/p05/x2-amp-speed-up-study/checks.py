@@ -23,6 +23,12 @@ def test_both_ends(study):
     assert found["zero"] == found["infinite"] == 0, "bfloat16 has the range of float32: none of these is lost"
 
 
+def test_floats(study):
+    for t in (torch.tensor([1e-9, 1.0, 1e9]), torch.zeros(3), torch.tensor([1e-9])):
+        kinds = {type(study(t, HALF)[key]) for key in ("zero", "infinite", "error")}
+        assert kinds == {float}, "the three are Python floats, which can be printed and written to a file as they are"
+
+
 def test_zeros_do_not_count(study):
     found = study(torch.tensor([0.0, 0.0, 0.0, 1e-9, 1.0]), HALF)
     assert _near(found["zero"], 0.5), f"one of the two elements that are not zero is lost: 0.5, not {found['zero']:.3g}"
@@ -67,6 +73,14 @@ def test_scale_at_the_limit(largest_scale):
     assert largest_scale([torch.tensor([65504.0])], HALF) == 1.0, "65504 itself is finite in float16"
     assert largest_scale([torch.tensor([65519.0 / 8])], HALF) == 8.0, "65519 rounds to 65504, which is finite"
     assert largest_scale([torch.tensor([65520.0 / 8])], HALF) == 4.0, "65520 rounds to infinity"
+
+
+def test_scale_of_others(largest_scale):
+    found = largest_scale([torch.tensor([3.0])], BRAIN)
+    assert found == 2.0**126, f"bfloat16 has the range of float32: 3 times 2**126 is finite in it, not {found:g}"
+    gradients = [torch.tensor([-2.0, 1.0])]
+    largest_scale(gradients, HALF)
+    assert gradients[0].tolist() == [-2.0, 1.0], "asking for the scale has changed the gradients themselves"
 
 
 def test_scale_of_large(largest_scale):
@@ -162,6 +176,18 @@ def test_returns_the_loss(amp_step):
     found = amp_step(model, _sgd(model), _scaler(HALF), x, y, HALF)
     assert isinstance(found, float), "return a Python float, which holds no graph"
     assert _near(found, expected, 0.02), f"the loss is {expected:.3f}, without the scale, not {found:.3f}"
+
+
+def test_loss_is_under_autocast(amp_step):
+    model = nn.Linear(4, 4, bias=False)
+    nn.init.eye_(model.weight)
+    x, y = torch.tensor([[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 0.0]]), torch.tensor([0, 0])
+    expected = F.cross_entropy(x, y).item()
+    found = amp_step(model, _sgd(model), _scaler(BRAIN), x, y, BRAIN)
+    assert _near(found, expected, 1e-5), (
+        f"logits that 16 bits hold exactly have the loss {expected:.6f}, not {found:.6f}: under autocast, which takes "
+        "cross entropy to float32, it is not rounded to 16 bits"
+    )
 
 
 def test_clips_what_is_unscaled(amp_step):

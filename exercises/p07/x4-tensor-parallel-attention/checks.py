@@ -5,6 +5,8 @@ from torchbook.practice.ranks import Ranks
 RANKS = Ranks(world=2)
 
 _COMMON = """
+import gc, weakref
+
 from torch.distributed.tensor.debug import CommDebugMode
 
 
@@ -27,13 +29,13 @@ def far(a, b):
     return f"the largest difference is {worst:.1g}" if not worst < 1e-5 else ""
 
 
-def compared(answer, width, heads, batch, length, bias):
+def compared(answer, width, heads, batch, length, bias, dtype=torch.float32):
     '''A forward and a backward beside those of the full layer, and what was sent.'''
     torch.manual_seed(width + heads)
-    full = Attention(width, heads)
+    full = Attention(width, heads).to(dtype)
     if not bias:
         nn.init.zeros_(full.out.bias)
-    x, towards = torch.randn(batch, length, width), torch.randn(batch, length, width)
+    x, towards = (torch.randn(batch, length, width, dtype=dtype) for _ in range(2))
     wanted_x = x.clone().requires_grad_()
     wanted = full(wanted_x)
     (wanted * towards).sum().backward()
@@ -88,8 +90,17 @@ def cases(answer):
             return type(error).__name__
         return "nothing"
 
+    def kept():
+        full = Attention(12, 4)
+        mine, weights = answer.ParallelAttention(full), [weakref.ref(full.qkv.weight), weakref.ref(full.out.weight)]
+        del full
+        gc.collect()
+        return any(weight() is not None for weight in weights)
+
     yield "layer", lambda: compared(answer, 12, 4, 2, 5, bias=False)
     yield "bias", lambda: compared(answer, 12, 4, 2, 5, bias=True)
+    yield "double", lambda: compared(answer, 12, 4, 2, 5, bias=True, dtype=torch.float64)
+    yield "kept", kept
     yield "refused", refused
 """
 )
@@ -127,6 +138,22 @@ def test_share(ParallelAttention, source):
         assert one["bytes"] == one["wanted_bytes"], (
             f"the parameters of a rank are {one['wanted_bytes']} bytes, and their storages {one['bytes']}: a slice "
             "keeps the storage of the full weight alive"
+        )
+    for rank, kept in enumerate(RANKS.values(_CASES, source, "kept")):
+        assert not kept, (
+            f"rank {rank} keeps the full layer beside its part: when all others let it go, it is still there"
+        )
+
+
+def test_dtype(ParallelAttention, source):
+    try:
+        ranks = RANKS.values(_CASES, source, "double")
+    except AssertionError as error:
+        raise AssertionError(f"a layer in float64 has parts in float64: {error}") from None
+    for rank, one in enumerate(ranks):
+        wrong = [one["output"], one["input"], *one["weights"]]
+        assert not any(wrong), (
+            f"of a layer in float64, rank {rank} computes something else: {next(filter(None, wrong))}"
         )
 
 

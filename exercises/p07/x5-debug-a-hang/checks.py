@@ -58,6 +58,15 @@ def simulated(counts, target):
     return {"log": log, "weights": flat(model)}
 
 
+def at_target(answer):
+    '''A loss that is 1 in each step, on all ranks, and not below the target.'''
+    model, log = nn.Linear(3, 1), []
+    nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
+    answer.train(model, [(torch.zeros(4, 3), torch.ones(4, 1))] * 3, lr=0.0, target=1.0, log=log)
+    return [float(loss) for loss in log]
+
+
 def pair(answer, counts, target):
     return {"found": trained(answer, counts, target), "wanted": simulated(counts[: dist.get_world_size()], target)}
 """
@@ -70,6 +79,7 @@ def cases(answer):
     yield "even", lambda: pair(answer, (4, 4), 0.0)
     yield "uneven", lambda: pair(answer, (5, 3), 0.0)
     yield "stop", lambda: pair(answer, (30, 30), 0.8)
+    yield "target", lambda: at_target(answer)
     yield "alone", lambda: pair(answer, (4, 4), 0.0) if rank == 0 else None, 1
 """
 )
@@ -150,6 +160,8 @@ def test_majority(diagnose):
     assert found == (2, [0]), f"two ranks reduce and rank 0 gathers: look at the one, (2, [0]), not {found}"
     found = _found(diagnose, [odd, usual])
     assert found == (2, [0, 1]), f"of two ranks that differ, neither is the majority: (2, [0, 1]), not {found}"
+    found = _found(diagnose, [odd, usual, usual, odd])
+    assert found == (2, [0, 1, 2, 3]), f"two against two are no majority: (2, [0, 1, 2, 3]), not {found}"
 
 
 def test_point_to_point(diagnose):
@@ -164,6 +176,10 @@ def test_agreement(diagnose):
     calls = ["all_reduce 3", "all_gather 3", "barrier"]
     found = _found(diagnose, [_dump(1, *calls) for _ in range(4)])
     assert found is None, f"four ranks made the same three calls, so that nothing is to be found, and not {found}"
+    sends = {"entries": [_entry(1, "send", [1], True)]}
+    for dumps in ([{"entries": []}] * 3, [{"entries": []}, sends]):
+        found = _found(diagnose, dumps)
+        assert found is None, f"where no rank has made a collective, none is missing, and not {found}"
 
 
 def test_real_dumps(diagnose, source):
@@ -205,6 +221,13 @@ def test_log(train, source):
 
 def test_stops_together(train, source):
     _right(source, "stop", "each rank looks at its own loss, and one leaves the loop before the other")
+
+
+def test_at_the_target(train, source):
+    found = RANKS.values(_CASES, source, "target")[0]
+    assert found == [1.0] * 3, (
+        f"a mean of 1 is not below a target of 1, so that 3 steps of 3 are made, not {len(found)}"
+    )
 
 
 def test_any_world(train, source):

@@ -40,6 +40,13 @@ def test_counts_storages(alive):
         )
 
 
+def test_bytes(alive):
+    with _fresh():
+        kept = []
+        found = _series(alive, lambda: kept.append(torch.ones(10, dtype=torch.float64)), 2)
+        assert found == [(1, 80), (2, 160)], f"ten numbers in float64 are 80 bytes: {found}"
+
+
 def test_held_by_a_graph(alive):
     with _fresh():
         w, total = torch.ones(100, requires_grad=True), [0.0]
@@ -80,6 +87,9 @@ def test_judge(judge):
         "a leak under a saw tooth": ([(n + i // 5, size) for i, (n, size) in enumerate(tooth)], "leak"),
         "a cache of 8 entries, and then none": ([(min(i, 8), 9 * min(i, 8)) for i in range(1, 41)], "cache"),
         "a saw tooth, the floor of which stays": (tooth, "lengths"),
+        "what was filled is let go again": ([(1, 40)] * 5 + [(5, 40)] * 10 + [(3, 40)] * 5, "steady"),
+        "less than at first": ([(9, 40)] * 5 + [(2, 40)] * 5 + [(5, 40)] * 10, "steady"),
+        "most in the second quarter": ([(n, 40) for n in (1, 5, 3, 4) for _ in range(5)], "steady"),
         "two storages, which become longer": ([(2, 40 * i) for i in range(1, 21)], "lengths"),
         "everything is the same, after a first step": ([(3, 70)] + [(2, 40)] * 11, "steady"),
     }
@@ -111,6 +121,28 @@ def test_holders(holder):
         _held(holder, lambda: keep.__setitem__(slice(None), [torch.ones(3)]), None, "one tensor, replaced in each step")
 
 
+def test_half_as_many(holder):
+    with _fresh():
+        for every, expected in ((2, "list"), (3, None)):
+            history, calls = [], iter(range(1000))
+
+            def step(history=history, calls=calls, every=every):
+                if next(calls) % every == 0:
+                    history.append(torch.ones(3))
+
+            _held(holder, step, expected, f"of 12 steps, {12 // every} leave a tensor in a list")
+    with _fresh():
+        old, calls = [torch.ones(3) for _ in range(20)], iter(range(1000))
+
+        def fifth(old=old, calls=calls):
+            if next(calls) in (0, 2, 4, 6, 8):
+                old.append(torch.ones(3))
+
+        _held(holder, fifth, None, "20 tensors were in the list before, and 5 come up in 12 steps")
+        pairs = []
+        _held(holder, lambda: pairs.append((torch.ones(3), 1)), None, "the list holds pairs, and no tensor directly")
+
+
 def test_graph_holds(holder):
     with _fresh():
         w, total = torch.ones(3, requires_grad=True), [torch.zeros(())]
@@ -122,7 +154,27 @@ def test_graph_holds(holder):
         for _ in range(2000):
             step()
         _held(holder, step, "graph", "a graph of 6000 nodes")
+        for every, expected in ((1, "graph"), (2, None)):
+            kept, calls = [w.sum()], iter(range(1000))
+
+            def one_node(kept=kept, calls=calls, every=every):
+                if next(calls) % every == 0:
+                    kept[0] = kept[0] + 1
+
+            _held(holder, one_node, expected, f"in 12 steps a graph gets {12 // every} nodes")
         _held(holder, lambda: (w * 2).sum().backward(), None, "each graph is let go")
+
+        def cycle():
+            node = {"loss": (w * 2).sum()}
+            node["self"] = node
+
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            _held(holder, cycle, None, "graphs in cycles wait for the collector, and are not left")
+        finally:
+            if enabled:
+                gc.enable()
 
 
 class _Leaky:
@@ -279,6 +331,10 @@ def test_sites(sites):
     assert "train.py:40" not in found, "frames stand from the inside to the outside: the first of the user's own counts"
     expected = {"train.py:17": 3072, "train.py:9": 4096, "unknown": 2048}
     assert found == expected, f"live bytes, over all segments, are {expected}, not {found}"
+    block = _block(512)
+    block["frames"] = [{"filename": "train.py", "line": 3, "name": "f"}]
+    found = dict(sites(_snapshot([block])))
+    assert found == {"train.py:3": 512}, f"the innermost frame may be in Python already: train.py:3, not {found}"
 
 
 def test_suspect(suspect):
@@ -290,6 +346,9 @@ def test_suspect(suspect):
     assert found == "train.py:17", f"line 17 holds 8 blocks more than before: 'train.py:17', not {found!r}"
     found = suspect(after, after)
     assert found is None, f"nothing has grown, which is None, not {found!r}"
+    assert suspect(_snapshot([]), _snapshot([])) is None, "where nothing is, nothing has grown"
+    found = suspect(_snapshot([]), _snapshot([_block(512, "train.py:8")]))
+    assert found == "train.py:8", f"where nothing was before, the one site has grown: 'train.py:8', not {found!r}"
 
 
 def test_hidden_memory(alive, judge, reference, seed):

@@ -182,6 +182,24 @@ def _split_late(series, length, horizon, cut):
     return (x[:cut], y[:cut]), (x[cut:], y[cut:])
 
 
+def _first_twice(series, length, horizon, cut):
+    return tuple(
+        (torch.cat([x[:-1], x[:1]]), torch.cat([y[:-1], y[:1]])) for x, y in _unfolded(series, length, horizon, cut)
+    )
+
+
+def _one_wrong(place):
+    """A mistake in one target of each part."""
+
+    def windows(series, length, horizon, cut):
+        parts = _unfolded(series.clone(), length, horizon, cut)
+        for _, y in parts:
+            y[place] += 1
+        return parts
+
+    return windows
+
+
 def test_windows_catches(check_windows):
     _catches(
         check_windows,
@@ -190,6 +208,9 @@ def test_windows_catches(check_windows):
             "trains on a target behind the cut": lambda s, n, h, c: _windows(s, n, h, c, train=1, test=1),
             "divides by where windows begin, and trains on the future": _split_late,
             "leaves out the last window": lambda s, n, h, c: _windows(s, n, h, c, last=1),
+            "has the first window twice, and not the last": _first_twice,
+            "has another target for the first window": _one_wrong(0),
+            "has another target for the last window": _one_wrong(-1),
         },
     )
 
@@ -284,6 +305,11 @@ def _test_twice(groups, fraction, seed):
     return train, test + test[:3]
 
 
+def _two_more(groups, fraction, seed):
+    more = fraction + 2 / len(set(groups))
+    return tuple(part[::-1] for part in _split(groups, more, seed))
+
+
 def _test_in_train(groups, fraction, seed):
     train, test = _split(groups, fraction, seed)
     return train + test, test
@@ -313,6 +339,7 @@ def test_hidden_split(check_split):
         "holds out a fraction of the rows, in the largest groups": _of_rows,
         "seeds the global generator": _globally,
         "lists test rows twice": _test_twice,
+        "holds out two groups too many": _two_more,
         "trains on everything": _test_in_train,
         "loses a row": lambda groups, fraction, seed: (
             _split(groups, fraction, seed)[0][1:],
@@ -333,6 +360,10 @@ def test_hidden_windows(check_windows):
         "has no pair at the cut": lambda s, n, h, c: _windows(s, n, h, c, test=1),
         "leaves out the first window": lambda s, n, h, c: _windows(s, n, h, c, first=1),
         "subtracts the mean of the whole series": lambda s, n, h, c: _windows(s - s.mean(), n, h, c),
+        "has targets of shape (number, 1)": lambda s, n, h, c: tuple((x, y[:, None]) for x, y in _windows(s, n, h, c)),
+        "has a window more than targets": lambda s, n, h, c: tuple(
+            (torch.cat([x, x[-1:]]), y) for x, y in _windows(s, n, h, c)
+        ),
         "makes windows that are one too long": lambda s, n, h, c: _windows(s, n + 1, h, c),
         "reverses time within a window": lambda s, n, h, c: tuple((x.flip(1), y) for x, y in _windows(s, n, h, c)),
         "pairs windows with targets of others": lambda s, n, h, c: tuple(

@@ -35,6 +35,12 @@ def _moved(x, dim=-1):
     return (total / _count(total, 0)).movedim(0, dim).to(_kind(x))
 
 
+def _rounded(x, dim=-1):
+    """Also right: rounds otherwise in the last bit."""
+    found = _right(x, dim)
+    return found * (1 + torch.finfo(found.dtype).eps)
+
+
 def _failing(make_test, instantiate, failures, function, device="cpu"):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,8 +65,12 @@ def test_reproduce(reproduce):
         f"with the bug, an assertion about the numbers must fail; what happened: {found}. The issue is about results "
         "that are wrong without a word"
     )
-    found = _outcome(reproduce, _right)
-    assert found == "nothing", f"a right function must pass, or nobody can tell when the bug is gone: {found}"
+    for function in (_right, _rounded):
+        found = _outcome(reproduce, function)
+        assert found == "nothing", (
+            "a right function must pass, or nobody can tell when the bug is gone, "
+            f"and how it rounds is not promised: {found}"
+        )
 
 
 def test_reproduce_small(reproduce):
@@ -89,7 +99,26 @@ def test_fixed_types(fixed):
     for dtype in (torch.float16, torch.float64, torch.int64, torch.bool):
         found = fixed(torch.ones(2, 2).to(dtype), 0).dtype
         assert found == _kind(torch.ones(1).to(dtype)), f"of {dtype} comes {found}"
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = fixed(torch.tensor([1, 2])).dtype
+    finally:
+        torch.set_default_dtype(before)
+    assert found == torch.float64, f"of integers comes the default floating type, which was float64 here, not {found}"
+    found = fixed(torch.full((3,), 200, dtype=torch.uint8))
+    assert found.tolist() == [200, 200, 200], f"the mean of 200 and 200 is 200, whose sum no uint8 holds: {found}"
     assert fixed(torch.ones(0, 3), 0).shape == (0, 3), "nothing has a running mean as well: no elements"
+
+
+def test_fixed_gradients(fixed):
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=torch.float64, requires_grad=True)
+    for dim in (0, 1):
+        found = fixed(x, dim)
+        assert found.requires_grad, "no gradient flows: what is computed from x must be recorded"
+        expected = torch.autograd.grad(_right(x, dim)[:, 1].sum(), x)[0]
+        found = torch.autograd.grad(found[:, 1].sum(), x)[0]
+        assert torch.allclose(found, expected), f"along dim={dim} the gradient is {found.tolist()}"
 
 
 def test_fixed_device(fixed):
@@ -122,7 +151,7 @@ def test_samples_cover(sample_inputs):
     samples = sample_inputs("cpu", torch.float32, False)
     given = [(args[0], args[1] if len(args) > 1 else kwargs.get("dim")) for args, kwargs in samples]
     wanted = {
-        "a vector": any(x.ndim == 1 for x, _ in given),
+        "a vector of several elements": any(x.ndim == 1 and x.numel() > 1 for x, _ in given),
         "three dimensions or more": any(x.ndim > 2 for x, _ in given),
         "dim left to its default": any(dim is None for _, dim in given),
         "a dim that is neither the first nor the last": any(
@@ -147,7 +176,7 @@ def test_regression(make_test, instantiate, failures):
 
 
 def test_no_false_alarm(make_test, instantiate, failures):
-    for function in (_in_double, _moved):
+    for function in (_in_double, _moved, _rounded):
         found = _failing(make_test, instantiate, failures, function)
         assert not found, (
             f"a right implementation is refused ({function.__doc__}): bits and strides are not promised. {found}"
@@ -225,8 +254,27 @@ def _mutants():
     def two_dimensions(x, dim=-1):
         return _right(x, dim) if x.ndim < 3 else _right(x, 0)
 
+    def first_by_default(x, dim=0):
+        return _right(x, dim)
+
+    def squeezed(x, dim=-1):
+        return _right(x, dim).squeeze()
+
+    def bool_refused(x, dim=-1):
+        if x.dtype is torch.bool:
+            raise TypeError("a bool is no number")
+        return _right(x, dim)
+
+    def in_float64(x, dim=-1):
+        found = _right(x, dim)
+        return found if x.dtype.is_floating_point else found.double()
+
     return {
         "a negative dim is taken for the last": last_if_negative,
+        "without dim, the first dimension is taken": first_by_default,
+        "dimensions of one element are dropped": squeezed,
+        "means of integers come back as float64": in_float64,
+        "a bool is refused": bool_refused,
         "the input is overwritten": in_place,
         "means of integers are cut to integers": truncated,
         "float64 comes back as float32": always_single,
