@@ -69,10 +69,10 @@ function render({ model, el }) {
   const spot = chart.node;
   const brief = h("p", { class: `pl-brief${run ? " pl-either" : ""}` });
 
-  /** What adds up where nothing overlaps, with its times as the model has them. */
-  const addedUp = () => {
+  /** What adds up where nothing overlaps; of two parts also their times, as the model has them. */
+  const addedUp = (recorded) => {
     const { load_ms: load, copy_ms: copy, step_ms: step } = setting();
-    return [["loading", load], copy > 0 && ["copy", copy], ["step", step]].filter(Boolean).map(([name, ms]) => `${name} ${time(ms)}`).join(" + ");
+    return copy > 0 ? ": loading, copy and step add up" : `${recorded ? ", typically" : ":"} loading ${time(load)} + step ${time(step)}`;
   };
   const [finding, invitation] = ui.root.querySelectorAll(".tbviz-finding, .tbviz-invitation");
 
@@ -92,7 +92,7 @@ function render({ model, el }) {
     skip.press(model.get("skip"));
     ui.tell(note, ui.mark(recorded ? undefined : CONTRACT.presetOf(now)));
     const all = rowsOf(now, recorded);
-    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : all.limit === "all three" ? `${recorded ? ", typically" : ":"} ${addedUp()}` : `, set by ${LIMITS[all.limit]}`);
+    replace(head, recorded ? "Recorded: " : "Simulated: ", h("b", {}, `${time(all.period)} a batch`), !recorded && all.period > 1.01 * all.bound ? ", held up by its slow batches" : all.limit === "all three" ? addedUp(recorded) : `, set by ${LIMITS[all.limit]}`);
     way.textContent = wayOf(rows, selected);
     brief.textContent = `${briefOf(rows, selected)}${recorded ? " Move a slider to simulate it." : ""}`;
     chart.draw({ rows, selected, skip: model.get("skip"), width: Math.max(240, Math.floor(spot.clientWidth) || 560) });
