@@ -14,7 +14,7 @@ export const CSS = `
 .tbviz .tk-said{min-height:1.45em}
 @container (max-width:520px){.tbviz .tk-said{min-height:2.9em}}
 .tk-main{display:flex;flex-direction:column;gap:.5rem;height:330px}
-.tbviz .tk-key{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:max(12px,.86em);color:var(--tb-muted);font-variant-numeric:tabular-nums}
+.tbviz .tk-key{display:flex;flex-wrap:wrap;gap:.1rem .9rem;font-size:max(12px,.86em);color:var(--tb-muted);font-variant-numeric:tabular-nums}
 .tk-key>:first-child{color:var(--tb-fg);flex:1 0 auto}
 .tk-swatch{display:inline-block;width:1.05em;height:1.05em;border:1px solid var(--tb-accent);border-radius:3px;vertical-align:-.15em;margin-right:1px}
 .tk-thick{display:inline-block;width:1.5em;border-bottom:4px solid var(--tb-fg);vertical-align:.1em}
