@@ -163,7 +163,7 @@ def test_any_number_of_rows(register):
 
 def test_derivative(register):
     op = register(_name())
-    for x in (_random(3, 12), _random(12, 3).T, _random(2, 2, 12), _random(12)):
+    for x in (_random(3, 12), _random(12, 3).T, _random(2, 2, 12), _random(12), _random(3, 12)[:0]):
         x, weight = (t.detach().double().requires_grad_() for t in (x, _weight()))
         try:
             found = torch.autograd.grad(op(x, weight, 0.1).square().sum(), (x, weight))
@@ -208,6 +208,10 @@ def test_inplace_values(register_inplace):
         assert op(x, weight) is None, "nothing is returned"
         assert torch.allclose(x.double(), expected, atol=1e-5), f"x {name} does not hold the result"
         assert x._version > version, "autograd is not told of the change: x has its old version"
+    x, wide = _random(6, 12), _weight().repeat_interleave(2)[::2]
+    expected = _exact(x, wide)
+    op(x, wide)
+    assert torch.allclose(x.double(), expected, atol=1e-5), "wrong for a strided weight"
     failed = [f"{test} ({_MEANING[test]})" for test in _opchecked(op, _random(4, 12), weight)]
     assert not failed, f"opcheck, in place: {', '.join(failed)}"
 

@@ -222,6 +222,18 @@ def test_one_billion(fewest_ranks):
     assert found is None, f"what is gathered for one block is more than 0.7 GB, with {found} ranks too"
 
 
+def test_limits(fewest_ranks, memory):
+    def held(model, world):
+        return sum(_held(memory(model, world, 0, True)).values())
+
+    model = _transformer(4096, 4, 2, 1)
+    found = fewest_ranks(model, held(model, 1024), True)
+    assert found == 1024, f"what fits to the last byte fits, and 1024 ranks may be taken: 1024, not {found}"
+    model = _transformer(4100, 4, 2, 1)
+    found = fewest_ranks(model, held(model, 1025), True)
+    assert found is None, f"1025 ranks would be needed, and 1024 are the most that are asked about: None, not {found}"
+
+
 def test_full_state(full_state, source):
     why = RANKS.values(_CASES, source, "state")[0]
     assert not why, f"the full state is that of a model that was never sharded: {why}"

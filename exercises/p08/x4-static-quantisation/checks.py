@@ -20,6 +20,7 @@ def test_range(observed):
     for numbers, expected in (([2.0, 6.0], (0.0, 6.0)), ([-3.0, -1.0], (-3.0, 0.0))):
         found = observed([torch.tensor(numbers)])
         assert tuple(found) == expected, f"the range of {numbers} with 0 in it is {expected}, not {found}"
+        assert not any(isinstance(end, torch.Tensor) for end in found), f"two Python floats are asked for, not {found}"
 
 
 def test_percentile(observed):
@@ -31,6 +32,7 @@ def test_percentile(observed):
     low, high = observed(batches, 0.99)
     together = torch.cat(batches)
     expected = tuple(together.quantile(q).item() for q in (0.005, 0.995))
+    assert not isinstance(low, torch.Tensor), f"two Python floats are asked for, not {low!r}"
     assert high < 10, f"three outliers of 900 in a thousand numbers decide the range: up to {high:g}"
     assert abs(low - expected[0]) < 1e-3 and abs(high - expected[1]) < 1e-3, (
         f"the middle 99 percent of all batches together are {expected[0]:.3f} to {expected[1]:.3f}, "
@@ -44,6 +46,7 @@ def test_refuses_no_data(observed):
         ([], "no batch at all"),
         ([torch.ones(3), torch.tensor([1.0, float("nan")])], "nan"),
         ([torch.tensor([1.0, float("inf")])], "an infinite number"),
+        ([torch.tensor([1.0, -float("inf")])], "an infinite number"),
         ([torch.zeros(4, 4)], "nothing but zeros"),
     ):
         for share in (1.0, 0.99):
@@ -53,6 +56,7 @@ def test_refuses_no_data(observed):
 def test_parameters(parameters):
     for low, high in ((0.0, 6.0), (-1.0, 3.0), (-2.0, 0.0), (-0.8, 2.03)):
         scale, zero = parameters(low, high)
+        assert isinstance(scale, float), f"the scale is a Python float, not {scale!r}"
         assert isinstance(zero, int) and -128 <= zero <= 127, (
             f"for {low} to {high} the code of the number 0 is an int from -128 to 127, not {zero!r}"
         )
@@ -71,7 +75,9 @@ def test_weights(Quantised):
     with torch.no_grad():
         layer.weight[1] *= 100
         layer.weight[2] = 0
+    before = layer.weight.detach().clone()
     made = Quantised(layer, 0.0, 2.55)
+    assert layer.weight.equal(before), "the layer of floats stays as it is, and its weights were changed"
     codes = made.weight.int().flatten(1)
     assert made.weight.dtype == torch.int8, f"weights are kept as int8, not as {made.weight.dtype}"
     largest = codes.abs().amax(1).tolist()
@@ -82,7 +88,12 @@ def test_weights(Quantised):
     for i in (0, 1, 3):
         expected = 0.01 * layer.weight[i].abs().max().item() / 127
         assert abs(made.factor[i].item() / expected - 1) < 1e-3, "the factor is the input's scale times the weight's"
-    assert torch.isfinite(made(torch.rand(1, 2, 5, 5))).all(), "a channel of zeros is divided by its scale, 0"
+    exact = before.flatten(1) * 127 / before.flatten(1).abs().amax(1, keepdim=True).clamp(min=1e-12)
+    others = (codes != exact.round()).float().mean().item()
+    assert others < 0.05, f"weights are rounded to the nearest code, and {others:.0%} of them have another"
+    found = made(torch.rand(1, 2, 5, 5))
+    assert not found.requires_grad and not made.factor.requires_grad, "numbers are kept, and no graph of the weights"
+    assert torch.isfinite(found).all(), "a channel of zeros is divided by its scale, 0"
 
 
 def _emulated(layer, low, high, x):
@@ -134,6 +145,9 @@ def test_integers(Quantised):
     _agree(Quantised, nn.Linear(300, 6, bias=False), -1.0, 3.0, x, "a layer without a bias")
     _agree(Quantised, nn.Linear(300, 6), 0.0, 1.0, x, "inputs outside of the range, which are clamped to its ends")
     _agree(Quantised, nn.Conv2d(2, 3, 3, stride=2), -1.0, 3.0, x[:, :288].reshape(5, 2, 12, 12), "a stride of 2")
+    square = x[:, :288].reshape(5, 2, 12, 12)
+    uneven = nn.Conv2d(2, 3, (3, 2), stride=(2, 1), padding=(0, 1))
+    _agree(Quantised, uneven, -1.0, 3.0, square, "another stride and padding in each dimension")
 
 
 class _Net(nn.Module):
@@ -173,8 +187,13 @@ def _layer_inputs(model, batches):
 def test_calibration(static):
     model = _net()
     before = copy.deepcopy(model.state_dict())
-    batches = [3 * _images(16, 7)[1]] + [_images(16, seed)[1] for seed in (1, 2)]
-    made = static(model, batches, 2 * _images(16, 3)[1])
+    batches = [_images(16, 1)[1], 3 * _images(16, 7)[1], _images(16, 2)[1]]
+    later = 2 * _images(16, 3)[1]
+    later[0, 0, 0, 0] = 30.0  # seen by the test of the ranges alone
+    try:
+        made = static(model, batches, later)
+    except ValueError as error:
+        raise AssertionError(f"all batches together cover what comes later, but for one number: {error}") from None
     for name, parts in _layer_inputs(model, batches).items():
         layer = made.get_submodule(name)
         assert not isinstance(layer, nn.Conv2d | nn.Linear), f"{name} is still a layer of floats"
@@ -190,6 +209,62 @@ def test_calibration(static):
     assert isinstance(model.wide, nn.Conv2d), "the layers of the caller's model were replaced"
     hooks = [m for m in (*model.modules(), *made.modules()) if m._forward_pre_hooks or m._forward_hooks]
     assert not hooks, "a hook is left, which would keep the inputs of every later call"
+    low, high = torch.cat(batches).quantile(torch.tensor([0.05, 0.95])).tolist()
+    found = static(model, batches, batches[0], 0.9).get_submodule("body.0").scale * 255
+    assert abs(found - (high - low)) < 1e-3 * (high - low), (
+        f"the middle 90 percent of the inputs of body.0 range over {high - low:.3f}; its codes cover {found:.3f}"
+    )
+
+
+_recorded = []  # whether gradients were
+
+
+class _Sides(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(4, 2), nn.Linear(4, 2)
+
+    def forward(self, x):
+        _recorded.append(torch.is_grad_enabled())
+        return self.left(x[:, :4]) + self.right(x[:, 4:])
+
+
+def test_names_and_gradients(static):
+    torch.manual_seed(0)
+    model, x = _Sides(), torch.randn(64, 8)
+    _recorded.clear()
+    assert _raises(static, model, [x], x) is None, "calibration with the right data is refused"
+    assert not any(_recorded), "the model runs without gradients, and here they were recorded"
+    for name, part in {"left": slice(0, 4), "right": slice(4, 8)}.items():
+        later = x.clone()
+        later[:, part] *= 9
+        words = _raises(static, model, [x], later)
+        assert words is not None and name in words, f"the inputs of {name} do not fit, and alone: {words!r}"
+
+
+def test_limits(static):
+    model, calibration = nn.Sequential(nn.Linear(10, 3)), torch.linspace(-1, 1, 100).view(10, 10)
+    step, middle = 2 / 255, torch.linspace(-0.9, 0.9, 100)
+
+    def refused(*numbers):
+        later = middle.clone()
+        later[: len(numbers)] = torch.tensor(numbers)
+        return _raises(static, model, [calibration], later.view(10, 10)) is not None
+
+    for end in (1.0, -1.0):
+        assert not refused(*[end] * 10), f"{end} belongs to the range from -1 to 1"
+        assert not refused(*[end + end * 0.3 * step] * 10), "outside by less than half a scale: rounding's own error"
+        assert refused(*[end + end * 0.7 * step] * 10), "10 percent lie outside by more than half a scale"
+        assert not refused(*[5 * end] * 4), "4 percent outside of the range are not too many"
+        assert refused(*[5 * end] * 6), "6 percent lie outside of the range"
+        for low, high, told in (
+            (0.0, 0.54, "27 percent of the range are more than a quarter"),
+            (0.4, 0.54, "with 0 they span 27 percent of the range"),
+        ):
+            assert not refused(*(end * torch.linspace(low, high, 100)).tolist()), (
+                f"{low} to {high}, times {end}: {told}"
+            )
+        assert refused(*(end * torch.linspace(0, 0.46, 100)).tolist()), "23 percent of the range are too few"
 
 
 def test_refuses_wrong_data(static):
