@@ -7,6 +7,7 @@ const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowR
 const LETTER = 7.9; // the width of a letter of 13 px
 const MOST = 2.5;
 const GLIDE = 380; // milliseconds in which nodes, marks and the view move
+const REST = 3000; // milliseconds without motion
 export const READABLE = 12.01 / 13; // below this the text in the boxes, of 13 px, is too small; the canvas then follows what happens instead
 
 export const CANVAS = `
@@ -129,7 +130,14 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   const tools = () => { zoomers.hidden = !touched && readable(); el.style.setProperty("--strip", `${strip()}px`); };
   const least = () => Math.min(whole(), READABLE) * 0.8;
 
+  // While it moves, the scene is a layer of its own, painted once and then moved: painting sixty nodes takes longer than
+  // a frame. A layer is not painted anew at another scale, so it ends where that changes, and after a rest.
+  let resting;
+  const settled = () => { clearTimeout(resting); scene.style.willChange = ""; };
+  const lift = () => { clearTimeout(resting); scene.style.willChange = "transform"; resting = setTimeout(settled, REST); };
+
   function draw(next) {
+    if (next.k !== view.k) settled();
     view = next;
     scene.setAttribute("transform", `translate(${view.x.toFixed(2)} ${(view.y + head).toFixed(2)}) scale(${view.k.toFixed(4)})`);
   }
@@ -147,6 +155,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
     const from = view;
     if (!slowly || !known || still()) return draw(goal);
     if (Math.hypot(goal.x - from.x, goal.y - from.y) < 1 && goal.k === from.k) return draw(goal);
+    if (goal.k === from.k) lift();
     gliding = animate({
       ms: GLIDE,
       step: (t) => {
@@ -247,6 +256,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
       mark.setAttribute("cy", y.toFixed(1));
     });
     move(0);
+    lift();
     marks.append(...going.map(({ mark }) => mark));
     arrive = () => {
       going.forEach(({ mark, text }) => { mark.remove(); text.style.opacity = ""; });
@@ -317,7 +327,7 @@ export function canvas({ label, boxes, edges, onselect, across = false, far, nea
   };
   const watcher = new ResizeObserver(() => { if (el.clientWidth !== known) settle(); });
   watcher.observe(el);
-  const stop = () => { watcher.disconnect(); gliding.cancel(); travelling.cancel(); coming.cancel(); };
+  const stop = () => { watcher.disconnect(); gliding.cancel(); travelling.cancel(); coming.cancel(); settled(); };
   defer(stop);
 
   /** Where each node is on the canvas, in pixels. */
