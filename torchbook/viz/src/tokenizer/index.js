@@ -149,7 +149,7 @@ function render({ model, el }) {
     const rankAt = (i) => known.ranks.get(ids[i] * 65536 + ids[i + 1]);
     view.draw({ bytes: partsOf(pieces[piece], 0), merges, every: special ? [] : pieces[piece].merges, next: best, rankAt, known, chosen: at, name: `${piece} ${pieces[piece].text}` });
     comes.hidden = !best;
-    if (best) replace(comes, h("b", { class: "tk-comes" }, ordinal(best[1] + 1)), " joined next, grey later");
+    replace(comes, best && [h("b", { class: "tk-comes" }, ordinal(best[1] + 1)), " joined next, grey later"]);
     const joined = last && last[0] === piece && merges.length ? known.pairs[last[2]].map(name) : null;
     const made = joined && ids[at] === 256 + last[2];
     replace(
