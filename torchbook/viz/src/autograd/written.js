@@ -4,6 +4,8 @@ import { short } from "./model.js";
 
 const BETWEEN = { MulBackward0: "*", AddBackward0: " + ", SubBackward0: " - ", DivBackward0: "/", PowBackward0: "**" };
 const AROUND = { Exp: "exp", Log: "log", Sum: "sum", Mean: "mean", Relu: "relu", Tanh: "tanh", Sigmoid: "sigmoid", Sin: "sin", Cos: "cos", Sqrt: "sqrt", Abs: "abs" };
+const BINDS = { "+": 1, "-": 1, "*": 2, "/": 2, "**": 3 }; // how strongly; a name, a number or a call binds most
+const MOST = 4;
 const LONG = 76; // characters that have room above a graph
 const BRIEF = 7; // characters of what names a node that has no name
 
@@ -17,11 +19,13 @@ export function written(graph, tensors) {
   const none = { lines: [], names: graph.nodes.map(() => "") };
   if (graph.nodes.some((node) => node.first !== undefined) || graph.nodes.filter((node) => node.root).length !== 1) return none;
   const texts = graph.nodes.map(() => "");
-  const atom = (i) => graph.nodes[i].label || (/^[\w*]+$|^\w+\(.*\)$|\.t\(\)$/.test(texts[i]) ? texts[i] : `(${texts[i]})`);
+  const binds = graph.nodes.map(() => MOST);
+  const inner = (i) => graph.nodes[i].label || texts[i];
+  const within = (i, least) => (graph.nodes[i].label || binds[i] >= least ? inner(i) : `(${texts[i]})`);
 
-  function operand(i, input, name) {
+  function operand(i, input, name, least) {
     const edge = graph.edges.find((one) => one.from === i && one.input === input);
-    if (edge) return edge.output === 0 && (graph.nodes[edge.to].label || texts[edge.to]) ? atom(edge.to) : "";
+    if (edge) return edge.output === 0 && inner(edge.to) ? within(edge.to, least) : "";
     const saved = graph.nodes[i].saved.find((item) => item.name === name);
     if (!saved || saved.leaf !== undefined || saved.node !== undefined) return "";
     if (saved.tensor === undefined) return /^[\d.]+$/.test(saved.text ?? "") ? saved.text : "";
@@ -35,15 +39,17 @@ export function written(graph, tensors) {
     const around = Object.hasOwn(AROUND, node.name.replace("Backward0", "")) ? AROUND[node.name.replace("Backward0", "")] : "";
     if (between) {
       const scaled = node.saved.some((item) => item.name === "alpha" && item.text !== "1");
-      const [one, other] = [operand(i, 0, "self"), operand(i, 1, node.name.startsWith("Pow") ? "exponent" : "other")];
-      if (one && other && !scaled) texts[i] = `${one}${between}${other}`;
+      const level = BINDS[between.trim()];
+      // From the left on, as Python reads it; a power is read from the right.
+      const one = operand(i, 0, "self", between === "**" ? MOST : level);
+      const other = operand(i, 1, between === "**" ? "exponent" : "other", level + 1);
+      if (one && other && !scaled) [texts[i], binds[i]] = [`${one}${between}${other}`, level];
     } else if (around) {
       const edge = graph.edges.find((one) => one.from === i);
-      const inner = edge && (graph.nodes[edge.to].label || texts[edge.to]);
-      if (inner) texts[i] = `${around}(${inner})`;
+      if (edge && inner(edge.to)) texts[i] = `${around}(${inner(edge.to)})`;
     } else if (node.name === "TBackward0") {
       const edge = graph.edges.find((one) => one.from === i);
-      if (edge && (graph.nodes[edge.to].label || texts[edge.to])) texts[i] = `${atom(edge.to)}.t()`;
+      if (edge && inner(edge.to)) texts[i] = `${within(edge.to, MOST)}.t()`;
     }
     if (!texts[i]) return none;
   }
