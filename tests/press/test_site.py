@@ -195,7 +195,7 @@ def test_published_notebook_is_clean(built: Built) -> None:
     assert all(not c.get("outputs") for c in nb.cells)
     text = "\n".join(c.source for c in nb.cells if c.cell_type == "markdown")
     assert "; see [the front page](" in text
-    assert "**Predict: Is it `42`?**" in text
+    assert "**Predict: Is it `42`, as on [page](" in text
     assert "{" not in text.replace("{#", "")
     assert json.dumps(nb.metadata["kernelspec"]["language"]) == '"python"'
 
