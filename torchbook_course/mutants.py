@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from torchbook_proofs import Key, Store, digest
 KIND = "mutants"  # of the proofs
 MOST = 60  # mutants of an exercise that are tried; each costs a process
 SEED = 0
-_PROGRAM = ("mutants.py", "mutation.py")
+_OPERATORS = Path(mutation.__file__)
 _LEAST, _TIMES = 3.0, 5.0  # seconds, and times the reference's own, after which a mutant counts as one without an end
 
 
@@ -48,8 +48,8 @@ class Survey:
     """What became of an exercise's mutants.
 
     `made` counts all that there are, `seen` those that were tried, `survivors` those that all checks accepted and
-    nobody called equivalent. `faults` are sentences on entries of `wrong.md` that do not hold; `kept`, whether all
-    this was found earlier.
+    nobody called equivalent. `faults` are sentences on entries of `wrong.md` that do not hold; `seconds` are a share
+    of what it took to try them and others in one box; `kept`, whether all this was found earlier.
     """
 
     exercise: str
@@ -89,17 +89,16 @@ def survey(exercises: Sequence[Exercise], box: Box, store: Store | None = None, 
         _ = exercise.equivalents  # read now, as the checks are: files may be edited meanwhile
     keys = {exercise.id: key(exercise, box, most) for exercise in exercises}
     kept = {name: store.get(keys[name]) if store else None for name in keys}
-    missing = [exercise for exercise in exercises if kept[exercise.id] is None]
-    baselines = dict(zip([e.id for e in missing], _baselines(missing, box), strict=True)) if missing else {}
+    found = _surveyed([exercise for exercise in exercises if kept[exercise.id] is None], box, most)
     for exercise in exercises:
         value = kept[exercise.id]
         if value is not None:
             yield _revived(value)
             continue
-        found = _surveyed(exercise, baselines[exercise.id], box, most)
-        if store and found.good and keys[exercise.id] == key(exercise, box, most):
-            store.put(keys[exercise.id], asdict(found))
-        yield found
+        one = next(found)
+        if store and one.good and keys[exercise.id] == key(exercise, box, most):
+            store.put(keys[exercise.id], asdict(one))
+        yield one
 
 
 def key(exercise: Exercise, box: Box, most: int = MOST) -> Key:
@@ -121,7 +120,7 @@ def stamp(exercise: Exercise) -> str:
     of_gradients = mutation.speaks_of_gradients(exercise.statement)
     shown = [contract.id, contract.needs, contract.seconds, contract.data, of_gradients]
     files = sorted(path for path in exercise.folder.rglob("*") if path.is_file() and path.name != "exercise.md")
-    return hashlib.sha256(f"{digest(*files, *_program_files())}{json.dumps(shown)}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest(*files, _OPERATORS)}{json.dumps(shown)}".encode()).hexdigest()
 
 
 def record(found: Sequence[Survey], exercises: Sequence[Exercise], file: Path) -> None:
@@ -144,13 +143,9 @@ def recorded(file: Path) -> dict[str, dict[str, Any]]:
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
 
 
-def _program_files() -> list[Path]:
-    return [Path(__file__).with_name(name) for name in _PROGRAM]
-
-
 @cache
 def _program() -> str:
-    return digest(*_program_files())
+    return digest(Path(__file__), _OPERATORS)
 
 
 def _revived(value: dict[str, Any]) -> Survey:
@@ -158,35 +153,74 @@ def _revived(value: dict[str, Any]) -> Survey:
     return Survey(**{**value, "seen": seen, "survivors": (), "faults": (), "seconds": 0.0, "kept": True})
 
 
-def _surveyed(exercise: Exercise, baseline: dict[str, float], box: Box, most: int) -> Survey:
-    start = time.monotonic()
-    found = mutation.mutants(exercise.solution, exercise.statement)
-    equivalent = {mutation.form(entry.source): entry for entry in exercise.equivalents}
-    listed = [mutant for mutant in found if mutation.form(mutant.source) in equivalent]
-    forms = {mutation.form(mutant.source) for mutant in listed}
-    tried = list(dict.fromkeys([*mutation.chosen(found, most), *mutation.chosen(listed, most)]))
-    faults = [
-        f"{e.place}: no mutant of the reference is this; delete the block"
-        for f, e in equivalent.items()
-        if f not in forms
+def _surveyed(exercises: Sequence[Exercise], box: Box, most: int) -> Iterator[Survey]:
+    """Surveys in turn; exercises of which few mutants are tried share a box, whose start costs more than a mutant."""
+    trials = [
+        _Trial(exercise, baseline, most)
+        for exercise, baseline in zip(exercises, _baselines(exercises, box), strict=True)
     ]
-    seen, survivors = [], []
-    for mutant, (check, state) in zip(tried, _taken(exercise, tried, baseline, box), strict=True):
-        seen.append(Seen(mutant.operator, mutant.line, check, state))
-        entry = equivalent.get(mutation.form(mutant.source))
-        if entry and check:
-            faults.append(f"{entry.place}: said to be as right as the reference, and {check} refuses it ({state})")
-        elif not entry and not check:
-            survivors.append(mutant)
-    return Survey(
-        exercise=exercise.id,
-        made=len(found),
-        seen=tuple(seen),
-        equivalent=len(listed),
-        survivors=tuple(survivors),
-        faults=tuple(faults),
-        seconds=round(time.monotonic() - start, 2),
-    )
+    while trials:
+        start, count = time.monotonic(), 0
+        together = [trials.pop(0)]
+        while trials and sum(len(trial.tried) for trial in [*together, trials[0]]) <= MOST:
+            together.append(trials.pop(0))
+        messages = list(_messages([request for trial in together for request in trial.asked()], box))
+        seconds = (time.monotonic() - start) / len(together)
+        for trial in together:
+            yield trial.survey(messages[count : count + len(trial.tried)], seconds)
+            count += len(trial.tried)
+
+
+class _Trial:
+    """An exercise and those of its mutants that are tried.
+
+    Args:
+        exercise: the exercise.
+        baseline: the seconds of each of its checks with the reference.
+        most: as many mutants, and as many of those called equivalent.
+    """
+
+    def __init__(self, exercise: Exercise, baseline: Mapping[str, float], most: int) -> None:
+        self._exercise, self._baseline = exercise, baseline
+        self._made = mutation.mutants(exercise.solution, exercise.statement)
+        self._equivalent = {mutation.form(entry.source): entry for entry in exercise.equivalents}
+        self._listed = [mutant for mutant in self._made if mutation.form(mutant.source) in self._equivalent]
+        chosen = [*mutation.chosen(self._made, most), *mutation.chosen(self._listed, most)]
+        self.tried = list(dict.fromkeys(chosen))
+
+    def asked(self) -> list[dict[str, Any]]:
+        """What the runner needs for each tried mutant; checks that are soon done come first."""
+        order = sorted(self._baseline, key=lambda check: self._baseline[check])
+        most = self._exercise.contract.seconds
+        limit = min(most, max(_LEAST, _TIMES * sum(self._baseline.values())))
+        return [_asked(self._exercise, mutant.source, order, limit) for mutant in self.tried]
+
+    def survey(self, messages: Sequence[dict[str, Any]], seconds: float) -> Survey:
+        """What the runner's messages say of the tried mutants."""
+        seen, survivors, refused = [], [], []
+        for mutant, message in zip(self.tried, messages, strict=True):
+            check, state = _taken(message)
+            seen.append(Seen(mutant.operator, mutant.line, check, state))
+            entry = self._equivalent.get(mutation.form(mutant.source))
+            if entry and check:
+                refused.append(f"{entry.place}: said to be as right as the reference, and {check} refuses it ({state})")
+            elif not entry and not check:
+                survivors.append(mutant)
+        return Survey(
+            exercise=self._exercise.id,
+            made=len(self._made),
+            seen=tuple(seen),
+            equivalent=len(self._listed),
+            survivors=tuple(survivors),
+            faults=(*self._stray(), *refused),
+            seconds=round(seconds, 2),
+        )
+
+    def _stray(self) -> Iterator[str]:
+        forms = {mutation.form(mutant.source) for mutant in self._listed}
+        for form, entry in self._equivalent.items():
+            if form not in forms:
+                yield f"{entry.place}: no mutant of the reference is this; delete the block"
 
 
 def diff(exercise: Exercise, mutant: Mutant) -> str:
@@ -209,19 +243,12 @@ def _baselines(exercises: Sequence[Exercise], box: Box) -> Iterator[dict[str, fl
         yield {name: seconds for name, _, _, seconds in outcomes}
 
 
-def _taken(
-    exercise: Exercise, tried: Sequence[Mutant], baseline: dict[str, float], box: Box
-) -> Iterator[tuple[str, str]]:
-    """For each mutant the check that refuses it and how; checks that are soon done come first."""
-    order = sorted(baseline, key=lambda check: baseline[check])
-    limit = min(exercise.contract.seconds, max(_LEAST, _TIMES * sum(baseline.values())))
-    asked = [_asked(exercise, mutant.source, order, limit) for mutant in tried]
-    for message in _messages(asked, box):
-        if message["state"] != "ok":
-            yield "its process", message["state"]
-            continue
-        name, state, *_ = message["outcomes"][-1]
-        yield ("", "") if state == "passed" else (name or "its own code", state)
+def _taken(message: dict[str, Any]) -> tuple[str, str]:
+    """By which check a mutant was refused and how; both empty if it was accepted."""
+    if message["state"] != "ok":
+        return "its process", message["state"]
+    name, state, *_ = message["outcomes"][-1]
+    return ("", "") if state == "passed" else (name or "its own code", state)
 
 
 def _asked(exercise: Exercise, source: str, order: Sequence[str], seconds: float) -> dict[str, Any]:

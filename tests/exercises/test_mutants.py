@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -49,13 +48,15 @@ def test_the_record_is_of_settled_exercises() -> None:
 
 
 @needs_box
-@pytest.mark.parametrize("name", SETTLED)
-def test_no_mutant_survives(name: str) -> None:
-    exercise = CASES[name].exercise
+@pytest.mark.parametrize("chapter", sorted({CASES[name].exercise.contract.chapter for name in SETTLED}))
+def test_no_mutant_survives(chapter: str) -> None:
+    """Those of a chapter share a box, whose start costs more than a few mutants."""
+    exercises = [CASES[name].exercise for name in SETTLED if CASES[name].exercise.contract.chapter == chapter]
     most = mutants.MOST if os.environ.get(FRESH) else FEW
-    (survey,) = mutants.survey([exercise], BOX, Store.default(), most)
-    assert list(survey.faults) == []
-    assert [mutants.diff(exercise, mutant) for mutant in survey.survivors] == []
+    surveys = list(mutants.survey(exercises, BOX, Store.default(), most))
+    assert [fault for survey in surveys for fault in survey.faults] == []
+    pairs = zip(exercises, surveys, strict=True)
+    assert [mutants.diff(exercise, mutant) for exercise, survey in pairs for mutant in survey.survivors] == []
 
 
 def test_what_is_open_is_an_exercise_and_is_listed_once() -> None:
@@ -238,16 +239,19 @@ A list can be gone through as it is.
 ```
 """
 
+WEAK = CHECKS.replace("[10, 11]", "[9, 11]")
 Written = Callable[..., Exercise]
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Written:
-    folder = tmp_path / "x" / "x1-halves"
-    folder.mkdir(parents=True)
-
-    def write(checks: str = CHECKS, wrong: str = WRONG + RIGHT, solution: str = SOLUTION) -> Exercise:
-        texts = {"exercise.md": PAGE, "solution.py": solution, "checks.py": checks, "wrong.md": wrong}
+    def write(
+        checks: str = CHECKS, wrong: str = WRONG + RIGHT, solution: str = SOLUTION, name: str = "x1-halves"
+    ) -> Exercise:
+        folder = tmp_path / "x" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        page = PAGE.replace("x-x1", f"x-{name.partition('-')[0]}")
+        texts = {"exercise.md": page, "solution.py": solution, "checks.py": checks, "wrong.md": wrong}
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
         return load(folder)
@@ -269,8 +273,18 @@ def test_checks_that_miss_nothing_leave_no_survivor(written: Written) -> None:
 
 
 @needs_box
+def test_of_exercises_that_share_a_box_each_has_its_own_mutants(written: Written) -> None:
+    few = [written(WEAK, name="x2-halves"), written(), written(WEAK, name="x3-halves")]
+    weak, good, last = mutants.survey(few, BOX, None, 12)
+    assert [survey.exercise for survey in (weak, good, last)] == ["x-x2", "x-x1", "x-x3"]
+    assert good.good
+    assert [seen for seen in weak.seen if not seen.check] == [seen for seen in last.seen if not seen.check]
+    assert len(weak.survivors) == len(last.survivors) > 0
+
+
+@needs_box
 def test_a_weaker_check_leaves_survivors(written: Written) -> None:
-    exercise = written(CHECKS.replace("[10, 11]", "[9, 11]"))
+    exercise = written(WEAK)
     survivors = [mutants.diff(exercise, mutant) for mutant in surveyed(exercise).survivors]
     assert [survivor.splitlines()[2].partition(" if ")[2] for survivor in survivors] == ["number >= 10]", "number > 9]"]
     assert survivors[0].startswith("```diff\n-    return [number / 2")
@@ -331,10 +345,8 @@ def test_what_has_survivors_is_not_kept(written: Written, tmp_path: Path) -> Non
 
 def test_the_operators_are_part_of_the_key(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = mutants.key(written(), BOX)
-    for name in ("mutants.py", "mutation.py"):
-        shutil.copy(Path(mutants.__file__).with_name(name), tmp_path / name)
     (tmp_path / "mutation.py").write_text("# other operators", encoding="utf-8")
-    monkeypatch.setattr(mutants, "__file__", str(tmp_path / "mutants.py"))
+    monkeypatch.setattr(mutants, "_OPERATORS", tmp_path / "mutation.py")
     mutants._program.cache_clear()
     try:
         assert mutants.key(written(), BOX).parts != before.parts

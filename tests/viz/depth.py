@@ -150,7 +150,7 @@ def proofs() -> Store:
 @pytest.fixture
 def examples(request: pytest.FixtureRequest, proofs: Store, repository_root: Path) -> Iterator[int]:
     """How many random examples the test takes: `DEEP` of its module when they are due, else `QUICK`."""
-    quick, deep = getattr(request.module, "QUICK", 400), getattr(request.module, "DEEP", 4000)
+    quick, deep = getattr(request.module, "QUICK", 400), getattr(request.module, "DEEP", 2000)
     depth = Depth(proofs, key_of(Path(request.module.__file__), request.node.name, repository_root), quick, deep)
     yield depth.examples
     if request.node.stash.get(PASSED, False):

@@ -23,7 +23,7 @@ from ..asking import SOURCES, Ask, mutant
 from ..samples import Look, Sample, pressing
 
 HARNESS = "microscope"
-QUICK, DEEP = 2000, 6000
+QUICK, DEEP = 800, 2400
 LINES = [*of.setup()["lines"]]
 PRESETS = [*of.setup()["presets"]]
 NUMBERS = ("params", "grad", "buffer", "pred", "loss")

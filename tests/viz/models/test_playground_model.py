@@ -27,7 +27,7 @@ from torchbook.viz import AutogradPlayground, playground
 from ..asking import Harnesses
 from ..samples import Look, Sample, both, fill, opening
 
-DEEP = 5000
+DEEP = 2500
 SEED = int(os.environ.get("TORCHBOOK_VIZ_SEED", "20261121"))
 RELATIVE = 1e-9
 Answer = dict[str, Any]

@@ -1,6 +1,6 @@
 """The racer's model on the page against torch.optim, in float64: gradients, single steps, whole paths, words, code.
 
-More than 10,000 single steps from random states, each of 16 parameters, and 700 whole races are compared; more of
+Some 4,800 single steps from random states, each of 16 parameters, and 280 whole races are compared; more of
 them: `TORCHBOOK_VIZ_EXAMPLES=200000`.
 """
 
@@ -18,7 +18,7 @@ from torchbook.viz.racer import RACERS, batches, defaults, loss, seen_loss, setu
 
 from ..asking import Ask
 
-DEEP = 12_000
+DEEP = 4_800
 HARNESS = "racer"
 SURFACES = sorted(surfaces())
 NAMES = list(RACERS)

@@ -30,7 +30,7 @@ from . import strategy_ranks
 from .launching import torchrun
 from .reference_block import Transformer
 
-DEEP = 3_000
+DEEP = 1_200
 HARNESS = "strategy"
 SETUP = strategy.setup()
 PRESETS = list(SETUP["presets"])
