@@ -20,6 +20,8 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
+from torchbook import terminal
+
 # jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
@@ -190,7 +192,7 @@ def doctor() -> None:
 
 
 def _complain(error: Exception) -> int:
-    errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+    terminal.error(error)
     return 2
 
 

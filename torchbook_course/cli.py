@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from torchbook import terminal
 from torchbook_course import mutants_cli
 from torchbook_course.grade_cli import add as add_grade
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 console = Console()
-errors = Console(stderr=True)
 
 Folders = Annotated[
     list[Path] | None,
@@ -28,9 +28,7 @@ def main() -> None:
     """For instructors: assignments from exercises, submissions graded in a sandbox."""
     missing = [name for name in ("nbgrader", "jinja2", "psutil") if importlib.util.find_spec(name) is None]
     if missing:
-        errors.print(
-            f"[red]error[/red] {', '.join(missing)} missing here; it works in a clone of the book after `make setup`"
-        )
+        terminal.error(f"{', '.join(missing)} missing here; it works in a clone of the book after `make setup`")
         raise typer.Exit(2)
 
 
@@ -73,10 +71,10 @@ def new(
             assignment = Assignment.of_options(name=name, **options)
         bundle = make(assignment, out, force=force, extra_roots=roots, link=link)
     except (AssignmentError, ExerciseError, GenerateError) as error:
-        errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
+        terminal.error(error)
         raise typer.Exit(2) from None
     for note in (*bundle.notes, *_advice(bundle.assignment, roots)):
-        errors.print(f"[yellow]note[/yellow] {note}", highlight=False, soft_wrap=True)
+        terminal.note(note)
     _report(bundle, out)
 
 
@@ -133,7 +131,7 @@ def link(
     try:
         typer.echo(nbgitpuller_link(hub, repo, branch, path))
     except GenerateError as error:
-        errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
+        terminal.error(error)
         raise typer.Exit(2) from None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import filelock
 from rich.console import Console
 
+from torchbook import terminal
 from torchbook_course import config, evaluations, handed_in, marking, publish, reading, roster, sandbox
 from torchbook_course.assignment import Assignment, find_assignment, resolve
 from torchbook_course.evaluations import GradeError, Setting
@@ -49,7 +50,7 @@ def grade(options: Options, console: Console) -> Summary:
     course, assignment = find_assignment(options.course, options.submissions, options.assignment)
     exercises = resolve(assignment)
     for warning in assignment.changed():
-        console.print(f"[yellow]note[/yellow] {warning}", highlight=False, soft_wrap=True)
+        terminal.note(warning, console=console)
     handed = handed_in.find(options.submissions.resolve(), assignment.name)
     students = [entry.student for entry in handed]
     known = roster.load(options.roster, students) if options.roster else roster.Roster()

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchbook import terminal
 from torchbook_course.show import printable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _errors_as_lines() -> Iterator[None]:
     try:
         yield
     except (*mendable, ResultsError, RosterError, SandboxError) as error:
-        errors.print(f"[red]error[/red] {_plain(str(error))}", highlight=False, soft_wrap=True)
+        terminal.error(printable(str(error)))
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
         errors.print("stopped; call again to go on", highlight=False)

@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchbook import terminal
+
 console = Console()
-errors = Console(stderr=True)
 
 
 def mutants(
@@ -54,7 +55,7 @@ def mutants(
         if record:
             engine.record(surveys, exercises, record)
     except (ExerciseError, SandboxError) as error:
-        errors.print(f"[red]error[/red] {error}", highlight=False, soft_wrap=True)
+        terminal.error(error)
         raise typer.Exit(2) from None
     console.print(table)
     for text in survivors:

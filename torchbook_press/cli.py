@@ -10,14 +10,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
+from torchbook import terminal
 from torchbook_press.claims.cli import add as add_claims
 from torchbook_press.paper.cli import add as add_paper
 from torchbook_press.ship.cli import add as add_ship
 
 console = Console()
-errors = Console(stderr=True)
 
 Names = Annotated[list[str] | None, typer.Argument(help="Chapters by id or path; all when left out.")]
 Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
@@ -59,6 +58,7 @@ def run(
     patience: Patience = 1.0,
     strict: Strict = False,
     twice: Annotated[bool, typer.Option("--twice", help="Then run them again: untagged cells give the same.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Run nothing: say which chapters would run, and why.")] = False,
 ) -> None:
     """Run the chapters whose code, package, versions or data changed since their last run."""
     if lane not in ("cpu", "gpu"):
@@ -68,6 +68,8 @@ def run(
     from torchbook_press.run import Options
 
     options = Options(lane, fast, seed, force, jobs, backend, scheduler, patience, strict)
+    if why:
+        raise typer.Exit(_why(root, tuple(names or ()), options))
     with _alone(root):
         code = _run(root, tuple(names or ()), options)
         if twice and not code:
@@ -92,6 +94,22 @@ def _alone(root: Path) -> Iterator[None]:
         yield
 
 
+def _why(root: Path, names: tuple[str, ...], options: object) -> int:
+    from torchbook_press import run as press
+    from torchbook_press.chapters import ChapterError, chapters
+
+    assert isinstance(options, press.Options)
+    try:
+        sorted_out = press.sort_out(chapters(root.resolve(), names), options)
+    except ChapterError as error:
+        return _complain(error)
+    for text in sorted_out.plan():
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    summary = f"{len(sorted_out.kept)} up to date, {len(sorted_out.reusable)} from kept runs"
+    console.print(f"{summary}, {len(sorted_out.stale)} to run", highlight=False)
+    return 0
+
+
 def _run_again(root: Path, names: tuple[str, ...], options: object) -> int:
     from torchbook_press import twice
     from torchbook_press.chapters import ChapterError, chapters
@@ -103,7 +121,7 @@ def _run_again(root: Path, names: tuple[str, ...], options: object) -> int:
     except (ChapterError, RunError) as error:
         return _complain(error)
     for line in [*map(str, report.failed), *lines]:
-        errors.print(f"[red]error[/red] {escape(line)}", highlight=False, soft_wrap=True)
+        terminal.error(line)
     console.print(f"{len(report.ran)} ran twice, {len(lines)} cells differ, {len(report.failed)} failed")
     return 1 if lines or report.failed else 0
 
@@ -119,9 +137,9 @@ def _run(root: Path, names: tuple[str, ...], options: object) -> int:
     except (ChapterError, press.RunError) as error:
         return _complain(error)
     for failure in report.failed:
-        errors.print(f"[red]error[/red] {failure}", highlight=False, soft_wrap=True)
+        terminal.error(failure)
     for name, why in report.lacking.items():
-        errors.print(f"[yellow]not run[/yellow] {name}.md: {why}", highlight=False, soft_wrap=True)
+        terminal.note(f"{name}.md: {why}", "not run")
     summary = f"{len(report.kept)} up to date, {len(report.reused)} from kept runs"
     console.print(f"{summary}, {len(report.ran)} ran, {len(report.failed)} failed")
     return 1 if report.failed else 0
@@ -169,7 +187,7 @@ def _record(root: Path, names: tuple[str, ...], options: object, folder: Path, n
     except (ChapterError, RunError) as error:
         return _complain(error)
     for problem in report.problems:
-        errors.print(f"[red]error[/red] {escape(problem)}", highlight=False, soft_wrap=True)
+        terminal.error(problem)
     _note(report.notes)
     counts = f"{len(report.written)} recorded, {len(report.kept)} up to date, {len(report.problems)} failed"
     console.print(f"{counts}: {folder / press.slug(name)}", soft_wrap=True)
@@ -216,7 +234,7 @@ def pack(
 
 def _note(messages: Iterable[object]) -> None:
     for message in messages:
-        errors.print(f"[yellow]note[/yellow] {escape(str(message))}", highlight=False, soft_wrap=True)
+        terminal.note(message)
 
 
 def book(
@@ -270,5 +288,5 @@ def serve(root: Root = Path("."), port: Annotated[int, typer.Option(help="Port o
 
 
 def _complain(error: Exception) -> int:
-    errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+    terminal.error(error)
     return 2

@@ -21,7 +21,7 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from torchbook_press import box, evidence, orphans, reads, seal
+from torchbook_press import box, evidence, orphans, reads, seal, why
 from torchbook_press.chapters import EXECUTED, Chapter
 from torchbook_press.files import unwritable, write
 from torchbook_press.kept import Runs
@@ -103,6 +103,61 @@ def unheld(chapter: Chapter) -> list[str]:
     return evidence.unheld(chapter.executed.read_text(encoding="utf-8")) if chapter.executed.is_file() else []
 
 
+@dataclass(frozen=True)
+class SortedOut:
+    """Which chapters would run, and why.
+
+    Attributes:
+        kept: are up to date.
+        reusable: have a kept run, the notebook.
+        stale: would run, the longest first, each with its reasons in words.
+        seconds: of the last run of each of these; None where there was none.
+        declared: the parts of each chapter's key that are known before a run.
+    """
+
+    kept: tuple[Chapter, ...]
+    reusable: tuple[tuple[Chapter, str], ...]
+    stale: Mapping[Chapter, tuple[str, ...]]
+    seconds: tuple[float | None, ...]
+    declared: Mapping[str, Mapping[str, str]]
+
+    def plan(self) -> list[str]:
+        """Lines: how many chapters run and how long that took last time, then each with its reasons."""
+        lines = [f"  {why.line(chapter, reasons)}" for chapter, reasons in self.stale.items()]
+        return [why.head(self.seconds), *lines] if lines else ["nothing to run: every chapter is up to date"]
+
+
+def sort_out(chapters: list[Chapter], options: Options) -> SortedOut:
+    """Which chapters are up to date, have kept runs, or would run, with the reasons; nothing is written."""
+    store = Store.default()
+    declared_parts = {c.docname: declared(c, options.parameters, options.lane) for c in chapters}
+    runs = {c.docname: run_metadata(c) for c in chapters}
+    state_of = cache(reads.now)  # many chapters read the same files
+    kept: list[Chapter] = []
+    reusable: list[tuple[Chapter, str]] = []
+    stale: dict[Chapter, tuple[str, ...]] = {}
+    for chapter in chapters:
+        last, parts = runs[chapter.docname], declared_parts[chapter.docname]
+        spoilt = unheld(chapter) if options.strict else []
+        if not options.force and not spoilt and up_to_date(last, parts, store.fresh_since, state_of):
+            kept.append(chapter)
+        elif not options.force and (notebook := _kept_run(chapter, parts, store)):
+            reusable.append((chapter, notebook))
+        else:
+            found = why.reasons(chapter, last, parts, state_of)
+            stale[chapter] = tuple(found or [_asked_for(options, spoilt)])
+    longest = sorted(stale, key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
+    seconds = tuple(runs[c.docname].get("seconds") for c in longest)
+    return SortedOut(tuple(kept), tuple(reusable), {c: stale[c] for c in longest}, seconds, declared_parts)
+
+
+def _asked_for(options: Options, spoilt: list[str]) -> str:
+    """Why a chapter runs although nothing changed."""
+    if options.force:
+        return "--force"
+    return "a time that did not hold in its last run" if spoilt else "its last run is older than what is asked for"
+
+
 def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     """Bring `executed/`, or where they are kept instead, up to date: only chapters whose run key has changed run.
 
@@ -116,27 +171,17 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
     report = Report()
     started = time.time()
     store = Store.default()
-    declared_parts = {c.docname: declared(c, options.parameters, options.lane) for c in chapters}
-    runs = {c.docname: run_metadata(c) for c in chapters}
-    state_of = cache(reads.now)  # many chapters read the same files
-    stale = []
-    for chapter in chapters:
-        parts_now = declared_parts[chapter.docname]
-        if (
-            not options.force
-            and up_to_date(runs[chapter.docname], parts_now, store.fresh_since, state_of)
-            and not (options.strict and unheld(chapter))
-        ):
-            report.kept.append(chapter.docname)
-        elif not options.force and (notebook := _kept_run(chapter, parts_now, store)):
-            write(chapter.executed, notebook)
-            failed_copy(chapter).unlink(missing_ok=True)
-            report.reused.append(chapter.docname)
-        else:
-            stale.append(chapter)
-    stale.sort(key=lambda c: -float(runs[c.docname].get("seconds") or 60 * c.contract.minutes))
+    sorted_out = sort_out(chapters, options)
+    report.kept += [chapter.docname for chapter in sorted_out.kept]
+    for chapter, notebook in sorted_out.reusable:
+        write(chapter.executed, notebook)
+        failed_copy(chapter).unlink(missing_ok=True)
+        report.reused.append(chapter.docname)
+    stale, declared_parts = list(sorted_out.stale), sorted_out.declared
     if not stale:
         return report
+    for text in sorted_out.plan():
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
     by_name = {c.docname: c for c in stale}
     said: set[str] = set()
 

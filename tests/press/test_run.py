@@ -110,6 +110,11 @@ def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> N
     ]
 
 
+def test_brackets_of_a_message_are_no_markup(book: Book) -> None:
+    book.chapter("bad", cell("raise ValueError('shape [batch, seq] and [/data/x]')"))
+    assert "cell 2: ValueError: shape [batch, seq] and [/data/x]" in book.torchbook("run").stderr
+
+
 def test_what_the_machine_cannot_run_is_named_with_the_remedy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     without_compiler(book, monkeypatch)
     report = run(book)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+
+from torchbook import terminal
 
 if TYPE_CHECKING:
     from torchbook_press.chapters import Chapter
     from torchbook_press.claims.baseline import Claim, Comparison, Page
 
 console = Console()
-errors = Console(stderr=True)
 
 Names = Annotated[list[str] | None, typer.Argument(help="Pages by path, chapters by id; all when left out.")]
 Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
@@ -141,7 +141,7 @@ def _summarise(pages: Sequence[Page], comparison: Comparison) -> None:
 
 def _complain(problems: Iterable[object]) -> None:
     for problem in problems:
-        errors.print(f"[red]error[/red] {escape(str(problem))}", highlight=False, soft_wrap=True)
+        terminal.error(problem)
 
 
 def add(app: typer.Typer) -> None:

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+
+from torchbook import terminal
 
 console = Console()
-errors = Console(stderr=True)
 
 Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
 Patience = Annotated[
@@ -92,7 +92,7 @@ def _complaining() -> Iterator[None]:
     try:
         yield
     except (PaperError, ShipError) as error:
-        errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        terminal.error(error)
         raise typer.Exit(2) from None
 
 

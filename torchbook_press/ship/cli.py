@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+
+from torchbook import terminal
 
 if TYPE_CHECKING:
     from torchbook_press.chapters import Chapter
 
 console = Console()
-errors = Console(stderr=True)
 
 Names = Annotated[list[str] | None, typer.Argument(help="Chapters by id or path; all when left out.")]
 Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
@@ -115,7 +115,7 @@ def speed(
     # A phone's times are for information: the budgets are for a computer.
     violations = [] if phone else [violation for ours, theirs in pairs for violation in press.broken(ours, theirs)]
     for violation in violations:
-        errors.print(f"[red]error[/red] {escape(violation)}", highlight=False, soft_wrap=True)
+        terminal.error(violation)
     console.print(f"{len(pairs)} pages, {len(violations)} over budget; the table: {root / press.TABLE}", soft_wrap=True)
     raise typer.Exit(1 if violations else 0)
 
@@ -139,9 +139,9 @@ def _show(report: dict[str, Any], path: Path, columns: list[dict[str, Any]]) -> 
     path.write_text(comparison.table(columns), encoding="utf-8")
     for row in report["chapters"]:
         if row["status"] == comparison.FAILED:
-            errors.print(f"[red]error[/red] {escape(comparison.place(row))}", highlight=False, soft_wrap=True)
+            terminal.error(comparison.place(row))
     if report.get("error"):
-        errors.print(f"[red]error[/red] {escape(report['error'])}", highlight=False, soft_wrap=True)
+        terminal.error(report["error"])
     statuses = [row["status"] for row in report["chapters"]]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses)) or "nothing ran"
     console.print(f"{report['label']}: {counts}; the table: {path}", highlight=False, soft_wrap=True)
@@ -163,7 +163,7 @@ def _complaining() -> Iterator[None]:
     try:
         yield
     except (ChapterError, ShipError) as error:
-        errors.print(f"[red]error[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        terminal.error(error)
         raise typer.Exit(2) from None
 
 

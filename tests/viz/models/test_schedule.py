@@ -90,10 +90,13 @@ def computed(actions: Any) -> list[tuple[str, int, int]]:
     ]
 
 
+MICROBATCHES = (1, 2, 3, 4, 5, 6, 8, 12, 13, 19, 20)
+
+
 @pytest.mark.parametrize("kind", ["gpipe", "1f1b"])
 def test_order_is_what_pytorch_executes(kind: str) -> None:
     for ranks in range(1, 9):
-        for microbatches in range(1, 20):
+        for microbatches in MICROBATCHES:
             for rank in range(ranks):
                 if not of.refusal(kind, ranks, microbatches):
                     order = of.order(kind, ranks, microbatches, 1, rank)
@@ -112,7 +115,7 @@ def test_order_is_what_pytorch_lists(kind: str) -> None:
 
 def test_order_is_pytorchs_interleaved() -> None:
     for ranks in range(2, 8):
-        for microbatches in range(1, 21):
+        for microbatches in MICROBATCHES:
             for virtual in range(1, 5):
                 if of.refusal("interleaved", ranks, microbatches):
                     continue
