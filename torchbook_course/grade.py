@@ -6,6 +6,7 @@ A submission is read (`reading`), evaluated in its box (`evaluations`), marked (
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from torchbook_course import config, evaluations, handed_in, marking, publish, r
 from torchbook_course.assignment import Assignment, find_assignment, resolve
 from torchbook_course.evaluations import GradeError, Setting
 from torchbook_course.gradebook import Gradebook
-from torchbook_course.results import ResultsError, Summary
+from torchbook_course.handed_in import HandedIn
+from torchbook_course.results import ResultsError, Student, Summary
 
 LOG = "nbgrader.log"
 
@@ -38,6 +40,7 @@ class Options:
     force: bool = False
     roster: Path | None = None
     patience: float = 1.0
+    students: tuple[str, ...] = ()  # none: all
 
 
 def grade(options: Options, console: Console) -> Summary:
@@ -51,11 +54,13 @@ def grade(options: Options, console: Console) -> Summary:
     exercises = resolve(assignment)
     for warning in assignment.changed():
         terminal.note(warning, console=console)
-    handed = handed_in.find(options.submissions.resolve(), assignment.name)
+    everyone = handed_in.find(options.submissions.resolve(), assignment.name)
+    handed = _chosen(everyone, options)
     students = [entry.student for entry in handed]
-    known = roster.load(options.roster, students) if options.roster else roster.Roster()
     box = _box(options)
-    out = _results(options.out, assignment)
+    out, others = _results(options.out, assignment, students)
+    present = dict.fromkeys([*(entry.student for entry in everyone), *(one.student for one in others)])
+    known = roster.load(options.roster, list(present)) if options.roster else roster.Roster()
     rubrics = [marking.asked(*pair) for pair in zip(exercises, assignment.worth(), strict=True)]
     setting = Setting(
         exercises, assignment.seed, box, out / evaluations.FOLDER, options.force, options.jobs, options.scheduler
@@ -67,7 +72,8 @@ def grade(options: Options, console: Console) -> Summary:
         evaluated = evaluations.evaluated(submissions, setting, console)
         marks = (marking.mark(exercises, rubrics, *pair) for pair in evaluated)
         entered, kept = books.enter(marks, anew=options.force)
-        summary = publish.summarised(assignment, rubrics, entered, kept, known)
+        summary = publish.summarised(assignment, rubrics, entered, kept, known).beside(others)
+        _note_missing(set(present) - {entry.student for entry in everyone}, options, console)
         publish.publish(summary, out, known)
         summary.save(out)
         return summary
@@ -84,8 +90,26 @@ def _box(options: Options) -> sandbox.Box:
     return box
 
 
-def _results(folder: Path, assignment: Assignment) -> Path:
-    """The folder of results, which holds those of no other assignment."""
+def _chosen(everyone: list[HandedIn], options: Options) -> list[HandedIn]:
+    """The submissions to grade: all, or those of the students that were named."""
+    there = {entry.student for entry in everyone}
+    for name in options.students:
+        if name not in there:
+            close = difflib.get_close_matches(name, there, 3) or sorted(there)[:3]
+            raise GradeError(f"{name}: no such student in {options.submissions}; there are {', '.join(close)}, …")
+    return [entry for entry in everyone if not options.students or entry.student in options.students]
+
+
+def _note_missing(missing: set[str], options: Options, console: Console) -> None:
+    """Say whose results of before are kept though their submissions are not there."""
+    if missing:
+        some = ", ".join(sorted(missing)[:3]) + (", …" if len(missing) > 3 else "")
+        text = f"not in {options.submissions}, graded before: {len(missing)} ({some}); their results stay"
+        terminal.note(f"{text}; for a class without them give another --out", console=console)
+
+
+def _results(folder: Path, assignment: Assignment, students: list[str]) -> tuple[Path, tuple[Student, ...]]:
+    """The folder of results, which holds those of no other assignment; and of whom but these it holds some."""
     out = folder.resolve()
     try:
         earlier = Summary.load(out)
@@ -93,8 +117,15 @@ def _results(folder: Path, assignment: Assignment) -> Path:
         earlier = None
     if earlier and earlier.assignment != assignment.name:
         raise GradeError(f"{out}: holds the results of {earlier.assignment}; give {assignment.name} another --out")
+    of_others = tuple(student for student in earlier.present if student.student not in students) if earlier else ()
+    exercises = [exercise.id for exercise in earlier.exercises] if earlier else []
+    if of_others and exercises != [item.id for item in assignment.exercises]:
+        raise GradeError(
+            f"{out}: {of_others[0].student} was graded there with other exercises; grade the whole class, "
+            "or give another --out"
+        )
     out.mkdir(parents=True, exist_ok=True)
-    return out
+    return out, of_others
 
 
 @contextmanager

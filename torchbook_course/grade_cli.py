@@ -34,6 +34,9 @@ Jobs = Annotated[int, typer.Option(min=0, help="Submissions side by side; 0: one
 Scheduler = Annotated[str, typer.Option(help="Address of a Dask scheduler, e.g. tcp://host:8786.")]
 Unsafe = Annotated[bool, typer.Option("--unsafe", help="Run students' code without a sandbox, as yourself.")]
 Force = Annotated[bool, typer.Option("--force", help="Grade anew what was graded before.")]
+Students = Annotated[
+    list[str] | None, typer.Option("--student", help="Grade this one alone, or several; the others' results stay.")
+]
 RosterFile = Annotated[
     Path | None,
     typer.Option("--roster", help="CSV of the class: Canvas's gradebook, Moodle's grading worksheet, or any."),
@@ -91,6 +94,7 @@ def grade(
     force: Force = False,
     roster: RosterFile = None,
     patience: Patience = 1.0,
+    student: Students = None,
 ) -> None:
     """Grade what a class handed in, each submission in a sandbox; nbgrader keeps the books.
 
@@ -100,7 +104,7 @@ def grade(
         from torchbook_course import grade as grading
 
         options = grading.Options(
-            submissions, out, course, assignment, jobs, scheduler, unsafe, force, roster, patience
+            submissions, out, course, assignment, jobs, scheduler, unsafe, force, roster, patience, tuple(student or ())
         )
         summary = grading.grade(options, console)
         raise typer.Exit(_show(summary, out))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -135,6 +136,13 @@ class Summary(_Kept):
     def maximum(self) -> float:
         """Points that can be reached."""
         return round(sum(exercise.points for exercise in self.exercises), 2)
+
+    def beside(self, earlier: Iterable[Student]) -> Summary:
+        """The same with those who were graded before and are missing here, or absent."""
+        graded = {student.student: student for student in earlier}
+        now = {one.student: one for one in self.students if not (one.absent and one.student in graded)}
+        everyone = sorted((graded | now).values(), key=lambda student: student.student)
+        return self.model_copy(update={"students": tuple(everyone)})
 
     @property
     def present(self) -> tuple[Student, ...]:

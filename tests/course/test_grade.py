@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -129,6 +130,44 @@ def test_only_what_changed_is_run_again(done: Path) -> None:
     graded(done)
     changed = {path.stem for path in kept.glob("*.json") if path.stat().st_mtime_ns != before[path.stem]}
     assert changed == {"wrong"}
+
+
+@boxed
+def test_one_student_is_graded_again_and_the_others_rows_stay(done: Path) -> None:
+    table = done / "results" / "gradebook.csv"
+    before = table.read_text().splitlines()
+    path = done / "submissions" / "wrong" / "hw1.ipynb"
+    path.write_text((done / "submissions" / "right" / "hw1.ipynb").read_text())
+    graded(done, students=("wrong",))
+    after = table.read_text().splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert [new.split(",")[0] for _, new in changed] == ["wrong"]
+
+
+@boxed
+def test_who_is_no_longer_in_the_folder_keeps_the_row_and_is_named(done: Path) -> None:
+    table = done / "results" / "gradebook.csv"
+    before = table.read_text()
+    for student in SOME[1:]:
+        shutil.rmtree(done / "submissions" / student)
+    said = io.StringIO()
+    options = Options(done / "submissions", done / "results", course=done / "course")
+    grade.grade(options, Console(file=said, width=300))
+    assert table.read_text() == before
+    assert "graded before: 3 (partly, unsolved, wrong); their results stay" in said.getvalue()
+
+
+def test_a_student_who_handed_nothing_in_is_named(root: Path) -> None:
+    with pytest.raises(GradeError, match=r"^rihgt: no such student in .*; there are right"):
+        graded(root, students=("rihgt",))
+
+
+@boxed
+def test_rows_of_other_exercises_do_not_stand_beside_new_ones(done: Path) -> None:
+    summary = Summary.load(done / "results")
+    summary.model_copy(update={"exercises": summary.exercises[1:]}).save(done / "results")
+    with pytest.raises(GradeError, match="graded there with other exercises; grade the whole class"):
+        graded(done, students=("right",))
 
 
 @boxed
