@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +24,8 @@ class HandedInError(Exception):
 class HandedIn:
     """One student's submission. `path` is None where there is none, and `problem` says why.
 
-    `at` is when it came, from nbgrader's or our `timestamp.txt`, else the file's own time.
+    `at` is when it came, from nbgrader's or our `timestamp.txt`, else the file's own time. `beside` names
+    notebooks that were handed in with it and are not graded.
     """
 
     student: str
@@ -32,6 +33,7 @@ class HandedIn:
     at: datetime | None
     problem: str = ""
     note: str = ""
+    beside: tuple[str, ...] = ()
 
 
 def find(submissions: Path, name: str) -> list[HandedIn]:
@@ -74,9 +76,9 @@ def _of_folder(folder: Path, name: str) -> HandedIn:
     subfolder = folder / name
     holder = subfolder if subfolder.is_dir() and not subfolder.is_symlink() else folder
     exact = holder / f"{name}.ipynb"
+    others = sorted(path for path in holder.glob("*.ipynb") if path != exact and not path.name.startswith("."))
     if exact.is_symlink() or exact.exists():
-        return HandedIn(folder.name, exact, _when(exact))
-    others = sorted(path for path in holder.glob("*.ipynb") if not path.name.startswith("."))
+        return HandedIn(folder.name, exact, _when(exact), beside=tuple(path.name for path in others))
     if len(others) == 1:
         return HandedIn(folder.name, others[0], _when(others[0]), note=f"handed in as {others[0].name}")
     names = ", ".join(path.name for path in others) or "no notebook"
@@ -109,7 +111,7 @@ def _told_apart(entries: list[HandedIn]) -> list[HandedIn]:
         while student.casefold() in taken:
             student, number = f"{plain} ({number})", number + 1
         taken.add(student.casefold())
-        renamed.append(HandedIn(student, entry.path, entry.at, entry.problem, entry.note))
+        renamed.append(replace(entry, student=student))
     return renamed
 
 

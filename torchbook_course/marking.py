@@ -24,6 +24,7 @@ _SAYS_NOTHING = ("passed", "not run", "unsolved")  # states of a check to which 
 _LINE = 12  # characters from which a line of a hidden check is told from any other line
 _MESSAGE = 600
 OTHERS = "other cells"  # in place of an exercise's id
+BESIDE = "another notebook"  # likewise
 NOT_PYTHON = "not Python"
 
 
@@ -70,6 +71,8 @@ def mark(
 
 def _to_look_at(exercises: Sequence[Exercise], submission: Submission) -> Iterator[Flag]:
     """What a person should look at; not what the reference has too, and of other cells each construct once."""
+    for name in submission.handed.beside:
+        yield Flag(exercise=BESIDE, line=0, what=name, why="was handed in too, and is not graded")
     extracted = submission.extracted
     for repair in extracted.repairs if submission.cells else ():
         if repair.look:

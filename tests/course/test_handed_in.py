@@ -35,6 +35,11 @@ def test_a_notebook_under_another_name_counts_and_is_noted(tmp_path: Path) -> No
     assert (submission.path, submission.note) == (tmp_path / "anna" / "hw1 (1).ipynb", "handed in as hw1 (1).ipynb")
 
 
+def test_notebooks_beside_the_right_one_are_named(tmp_path: Path) -> None:
+    (entry,) = find(laid(tmp_path, "ada/hw1.ipynb", "ada/hw1 (1).ipynb", "ada/notes.txt"), "hw1")
+    assert (entry.path, entry.beside) == (tmp_path / "ada" / "hw1.ipynb", ("hw1 (1).ipynb",))
+
+
 def test_several_under_other_names_are_a_problem(tmp_path: Path) -> None:
     (submission,) = find(laid(tmp_path, "anna/a.ipynb", "anna/b.ipynb"), "hw1")
     assert (submission.path, submission.problem) == (

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from torchbook.practice import shelf
 from torchbook.practice.exercise import Hint
 from torchbook_course import marking
+from torchbook_course.evaluations import Evaluation
+from torchbook_course.handed_in import HandedIn
+from torchbook_course.reading import Submission
 from torchbook_course.results import Check
 from torchbook_course.submission import Answer
 
@@ -41,3 +45,9 @@ def taken(state: str, message: str) -> Check:
 )
 def test_a_hint_is_for_what_the_check_said(state: str, message: str, hint: str) -> None:
     assert taken(state, message).hint == hint
+
+
+def test_a_notebook_that_was_not_graded_is_for_a_person(tmp_path: Path) -> None:
+    handed = HandedIn("ada", tmp_path / "hw1.ipynb", None, beside=("hw1 (1).ipynb",))
+    marked = marking.mark((), (), Submission(handed), Evaluation({}))
+    assert [(flag.exercise, flag.what) for flag in marked.flags] == [("another notebook", "hw1 (1).ipynb")]
