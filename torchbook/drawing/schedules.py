@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
-from torchbook.viz.schedule import Op, bubble, span
+
+
+class Pass(Protocol):
+    """A forward ("F") or backward ("B") pass of a micro-batch on a rank, such as `torchbook.viz.schedule` returns."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def microbatch(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
 
 
 def whole_units(moments: Sequence[tuple[int, Sequence[int]]], units: int) -> Drawing:
@@ -92,7 +107,7 @@ def ring_turns(ranks: int, causal: bool = True) -> Drawing:
     return drawing
 
 
-def timetables(ways: Mapping[str, Sequence[Op]]) -> Drawing:
+def timetables(ways: Mapping[str, Sequence[Pass]]) -> Drawing:
     """Which pass each rank of a pipeline computes when, in several ways, below each other on one time axis.
 
     Args:
@@ -103,12 +118,13 @@ def timetables(ways: Mapping[str, Sequence[Op]]) -> Drawing:
     """
     if not ways or not all(ways.values()):
         raise ValueError("every timetable needs at least one pass")
-    idle = {name: bubble(ops) for name, ops in ways.items()}
+    ends = {name: max(op.end for op in ops) for name, ops in ways.items()}
+    idle = {name: 1 - sum(op.end - op.start for op in ops) / (_ranks(ops) * ends[name]) for name, ops in ways.items()}
     said = [f"{name}: {_in_words(ops)}. A rank waits {idle[name]:.0%} of the time." for name, ops in ways.items()]
     drawing = Drawing("Who computes what when", " ".join(said))
-    longest, y = max(map(span, ways.values())), 0.0
+    longest, y = max(ends.values()), 0.0
     for name, ops in ways.items():
-        ranks = max(op.rank for op in ops) + 1
+        ranks = _ranks(ops)
         rows = {
             f"rank {rank}": [
                 Part(op.end - op.start, f"{op.kind}{op.microbatch}", "read" if op.kind == "F" else "write", op.start)
@@ -124,9 +140,14 @@ def timetables(ways: Mapping[str, Sequence[Op]]) -> Drawing:
     return drawing
 
 
-def _in_words(ops: Sequence[Op]) -> str:
-    ranks = max(op.rank for op in ops) + 1
-    rows = [[f"{op.kind}{op.microbatch} at {op.start:g}" for op in ops if op.rank == rank] for rank in range(ranks)]
+def _ranks(ops: Sequence[Pass]) -> int:
+    return max(op.rank for op in ops) + 1
+
+
+def _in_words(ops: Sequence[Pass]) -> str:
+    rows = [
+        [f"{op.kind}{op.microbatch} at {op.start:g}" for op in ops if op.rank == rank] for rank in range(_ranks(ops))
+    ]
     return "; ".join(f"rank {rank} begins {', '.join(row)}" for rank, row in enumerate(rows))
 
 
