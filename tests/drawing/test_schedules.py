@@ -7,6 +7,7 @@ import re
 import pytest
 
 from torchbook.drawing import schedules
+from torchbook.viz.schedule import Op, schedule
 
 
 def test_what_is_whole_is_said_moment_by_moment() -> None:
@@ -41,24 +42,43 @@ def test_rings_that_cannot_be_read_are_refused(ranks: int) -> None:
         schedules.ring_turns(ranks)
 
 
-def test_micro_batches_shorten_the_wait() -> None:
-    drawing = schedules.pipeline_bubble(4, [1, 4])
+def test_a_timetable_says_what_each_rank_begins_when() -> None:
+    drawing = schedules.timetables({"GPipe": schedule("gpipe", 2, 2)})
     assert drawing.words == (
-        "As a whole, a rank waits 75% of the time. Cut into 4 micro-batches, a rank waits 43% of the time."
+        "GPipe: rank 0 begins F0 at 0, F1 at 1, B0 at 5, B1 at 7; rank 1 begins F0 at 1, F1 at 2, B0 at 3, B1 at 5. "
+        "A rank waits 33% of the time."
     )
+    assert [drawing.svg().count(f">{name}<") for name in ("F0", "F1", "B0", "B1")] == [2, 2, 2, 2]
 
 
 def test_a_batch_in_pieces_is_the_same_work() -> None:
-    svg = schedules.pipeline_bubble(2, [1, 4]).svg()
+    ways = {"one batch": schedule("gpipe", 2, 1), "4": schedule("gpipe", 2, 4, forward=1 / 4, backward=2 / 4)}
+    svg = schedules.timetables(ways).svg()
     bars = [float(w) for w, h in re.findall(r'<rect [^>]*width="([\d.]+)" height="([\d.]+)"', svg) if h == "22"]
     whole, pieces = bars[: 2 * 2], bars[2 * 2 :]
     assert len(pieces) == 4 * len(whole)
     assert sum(pieces) == pytest.approx(sum(whole), rel=1e-4)
 
 
-def test_no_rank_is_refused() -> None:
-    with pytest.raises(ValueError, match="positive"):
-        schedules.pipeline_bubble(0, [1])
+@pytest.mark.parametrize("ways", [{}, {"none": []}])
+def test_no_pass_is_refused(ways: dict[str, list[Op]]) -> None:
+    with pytest.raises(ValueError, match="at least one pass"):
+        schedules.timetables(ways)
+
+
+@pytest.mark.parametrize(("ranks", "batches"), [(2, 3), (4, 4), (6, 1)])
+def test_in_a_staircase_each_rank_waits_for_the_others(ranks: int, batches: int) -> None:
+    drawing = schedules.staircase(ranks, batches)
+    svg = drawing.svg()
+    assert [svg.count(f">F{number}<") for number in range(batches)] == [ranks] * batches
+    assert svg.count("stroke-dasharray") == ranks * (ranks - 1) + 1
+    assert f"Together this is {batches + ranks - 1} for each" in drawing.words
+
+
+@pytest.mark.parametrize(("ranks", "batches"), [(1, 3), (7, 3), (2, 0), (2, 9)])
+def test_staircases_that_cannot_be_read_are_refused(ranks: int, batches: int) -> None:
+    with pytest.raises(ValueError, match="can be read"):
+        schedules.staircase(ranks, batches)
 
 
 def test_the_rank_with_the_most_work_is_marked() -> None:

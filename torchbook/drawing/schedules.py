@@ -1,10 +1,26 @@
-"""Drawings of who has what when, on several ranks: whole layers under FSDP, turns of a ring, a pipeline's bubble."""
+"""Drawings of who has what when, on several ranks: whole layers under FSDP, turns of a ring, a pipeline's passes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
+
+
+class Pass(Protocol):
+    """A forward ("F") or backward ("B") pass of a micro-batch on a rank, such as `torchbook.viz.schedule` returns."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def microbatch(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
 
 
 def whole_units(moments: Sequence[tuple[int, Sequence[int]]], units: int) -> Drawing:
@@ -91,45 +107,82 @@ def ring_turns(ranks: int, causal: bool = True) -> Drawing:
     return drawing
 
 
-def pipeline_bubble(ranks: int, batches: Sequence[int]) -> Drawing:
-    """A forward and a backward of twice its length through stages on several ranks, all forwards first (GPipe).
+def timetables(ways: Mapping[str, Sequence[Pass]]) -> Drawing:
+    """Which pass each rank of a pipeline computes when, in several ways, below each other on one time axis.
 
     Args:
-        ranks: stages, one each.
-        batches: numbers of micro-batches, a drawing below the other, each of the same work in all.
+        ways: their names, to what `torchbook.viz.schedule.schedule` gives for them.
 
     Raises:
-        ValueError: a number is not positive.
+        ValueError: there is nothing to draw.
     """
-    if ranks < 1 or not batches or min(batches) < 1:
-        raise ValueError("ranks and micro-batches are positive")
-    idle = {m: (ranks - 1) / (m + ranks - 1) for m in batches}
-    drawing = Drawing(
-        f"A batch through {ranks} stages",
-        " ".join(
-            f"Cut into {m} micro-batches, a rank waits {share:.0%} of the time."
-            if m > 1
-            else f"As a whole, a rank waits {share:.0%} of the time."
-            for m, share in idle.items()
-        ),
-    )
-    longest = max(3 * (1 + (ranks - 1) / m) for m in batches)
-    y = 0.0
-    for m in batches:
-        unit = 1 / m  # of a micro-batch's forward
-        turn = (m + ranks - 1) * unit  # when the last forward ends
+    if not ways or not all(ways.values()):
+        raise ValueError("every timetable needs at least one pass")
+    ends = {name: max(op.end for op in ops) for name, ops in ways.items()}
+    idle = {name: 1 - sum(op.end - op.start for op in ops) / (_ranks(ops) * ends[name]) for name, ops in ways.items()}
+    said = [f"{name}: {_in_words(ops)}. A rank waits {idle[name]:.0%} of the time." for name, ops in ways.items()]
+    drawing = Drawing("Who computes what when", " ".join(said))
+    longest, y = max(ends.values()), 0.0
+    for name, ops in ways.items():
+        ranks = _ranks(ops)
         rows = {
             f"rank {rank}": [
-                *(Part(unit, role="read", start=(rank + b) * unit) for b in range(m)),
-                *(Part(2 * unit, role="write", start=turn + 2 * unit * (ranks - 1 - rank + b)) for b in range(m)),
+                Part(op.end - op.start, f"{op.kind}{op.microbatch}", "read" if op.kind == "F" else "write", op.start)
+                for op in ops
+                if op.rank == rank
             ]
             for rank in range(ranks)
         }
-        name = "one batch" if m == 1 else f"{m} micro-batches"
-        drawing.text(0, y, f"{name}: ranks wait {idle[m]:.0%} of the time", bold=True)
+        drawing.text(0, y, f"{name}: ranks wait {idle[name]:.0%} of the time", bold=True)
         drawing.lanes(0, y + 14, rows, w=WIDTH - 10, h=22, gap=4, longest=longest)
         y += 14 + 26 * ranks + 18
-    drawing.legend(0, y, {"read": "forward", "write": "backward, twice as long"})
+    drawing.legend(0, y, {"read": "forward (F)", "write": "backward (B)"})
+    return drawing
+
+
+def _ranks(ops: Sequence[Pass]) -> int:
+    return max(op.rank for op in ops) + 1
+
+
+def _in_words(ops: Sequence[Pass]) -> str:
+    rows = [
+        [f"{op.kind}{op.microbatch} at {op.start:g}" for op in ops if op.rank == rank] for rank in range(_ranks(ops))
+    ]
+    return "; ".join(f"rank {rank} begins {', '.join(row)}" for rank, row in enumerate(rows))
+
+
+def staircase(ranks: int, batches: int) -> Drawing:
+    """The forward passes of a pipeline as a staircase: how long a rank computes, and how long it waits.
+
+    Args:
+        ranks: stages, one each, 2 to 6.
+        batches: micro-batches, 1 to 8.
+
+    Raises:
+        ValueError: there are fewer or more.
+    """
+    if not 2 <= ranks <= 6 or not 1 <= batches <= 8:
+        raise ValueError(f"{ranks} ranks and {batches} micro-batches: 2 to 6 and 1 to 8 can be read on a phone")
+    drawing = Drawing(
+        f"{batches} micro-batches through {ranks} stages",
+        f"Rank 0 computes {batches} forward passes and then waits {ranks - 1}; each further rank begins one later. "
+        f"The last waits {ranks - 1} and then computes {batches}. Together this is {batches + ranks - 1} for each.",
+    )
+    left, side = 64.0, min(44.0, (WIDTH - 70) / (batches + ranks - 1))
+
+    def inside(rank: int, time: int) -> bool:
+        return rank <= time < rank + batches
+
+    times = range(batches + ranks - 1)
+    texts = [[f"F{time - rank}" if inside(rank, time) else "" for time in times] for rank in range(ranks)]
+    for rank in range(ranks):
+        drawing.text(0, 28 * rank + 13, f"rank {rank}")
+    boxes = drawing.grid(left, 0, texts, lambda r, t: "read" if inside(r, t) else "absent", cell=(side, 28))
+    last, below = boxes[-1], 28.0 * ranks + 4
+    steps = "step" if ranks == 2 else "steps"
+    drawing.brace((last[0].x, below), (last[ranks - 2].x + side - 2, below), f"{ranks - 1} {steps}")
+    drawing.brace((last[ranks - 1].x, below), (last[-1].x + side - 2, below), f"{batches} steps")
+    drawing.legend(0, below + 48, {"read": "computes", "absent": "waits"})
     return drawing
 
 
