@@ -96,7 +96,7 @@ def test_changes_are_a_press_away(show: Show) -> None:
 
 def test_a_remedy_is_taken_and_taken_back(show: Show) -> None:
     page = show(MemoryBudget(preset="8b", seq=4096))
-    remedy = page.get_by_role("button", name="8 GPUs, sharded", exact=True)
+    remedy = page.get_by_role("button", name="8 GPUs, split", exact=True)
     line, gone = page.locator(".mb-card"), page.locator(".mb-gone")
     before = line.get_attribute("d")
     expect(remedy).to_have_attribute("aria-pressed", "false")
@@ -122,13 +122,13 @@ def test_remedies_are_those_of_what_runs_and_the_first_is_marked(show: Show) -> 
     page = show(MemoryBudget(preset="8b"))
     bar = page.get_by_role("toolbar", name="What saves memory")
     expect(bar.get_by_role("button")).to_have_text(
-        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, sharded", "bf16 only", "LoRA"]
+        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, split", "bf16 only", "LoRA"]
     )
-    expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, sharded"])
+    expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, split"])
     bar.get_by_role("button", name="LoRA").click()
     expect(bar.get_by_role("button", name="LoRA")).to_be_focused()
     expect(bar.get_by_role("button")).to_have_text(
-        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, sharded", "LoRA", "4-bit weights"]
+        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, split", "LoRA", "4-bit weights"]
     )
     expect(bar.locator(".mb-first")).to_have_count(0)
     page.get_by_label("what runs", exact=True).select_option("infer")

@@ -200,7 +200,7 @@ export const REMEDIES = {
   flash: { label: "flash attention", about: "Attention in one kernel that keeps no score matrix", modes: ["train", "lora"], set: { flash: true }, unset: { flash: false } },
   checkpoint: { label: "recompute layers", about: "Checkpointing: activations of each layer are dropped, and computed again in the backward", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
   states: { label: "8-bit optimizer", about: "AdamW's states in 8 bits, not 32", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
-  shard: { label: "8 GPUs, sharded", about: "ZeRO-3: weights, gradients and optimizer states are split over 8 GPUs", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
+  shard: { label: "8 GPUs, split", about: "ZeRO-3: weights, gradients and optimizer states are split over 8 GPUs", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
   bf16: { label: "bf16 only", about: "Weights, gradients and optimizer states all in bf16", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
   lora: { label: "LoRA", about: "The weights are frozen; small adapters beside them train", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
   eight: { label: "8-bit weights", about: "The weights in 8 bits", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
