@@ -72,7 +72,7 @@ function holds(rank, layout) {
 }
 
 const LAID = ["chip", "box", "slice", "kept", "layers", "step", "seen"]; // one above the other
-const KEY = [["st-hues", "weights it keeps; same colour, same part"], ["st-hues st-pale", "fetched from others"], ["st-striped", "layers"], ["st-tokens", "its batch"]];
+const KEY = [["st-hues", "kept weights, by part"], ["st-hues st-pale", "fetched from others"], ["st-striped", "layers"], ["st-tokens", "its batch"]];
 const MARKS = "Bars below: memory, a tick its limit; ✓ recommended"; // of the ways below
 
 /** `draw(setting, candidate, width, height)`; `node` are the grid and the line below it. */
