@@ -124,9 +124,8 @@ export function lanes(put) {
       return { key: `${lane}t`, lane, inside, text, x: inside ? x((start + end) / 2) - 6 : 0, y: y(lane) + HIGH / 2 + (inside ? 4 : 12), anchor: inside ? "middle" : "start", cls: inside ? "bn-size" : "bn-size bn-aside" };
     });
     const untimed = ["not measured; drag the knob to add its time", "not measured"].find((text, k) => k || x(loader) + 14 + 6.5 * text.length < width);
-    const whole = `full run: ${ms(full)} a batch`;
-    const long = `full run, loader and step together: ${ms(full)} a batch`;
-    const told = wide(long, full) || ends[0] + 32 + 7 * long.length < width ? long : whole;
+    const time = ms(full);
+    const told = [`full run, loader and step together: ${time} a batch`, `together: ${time} a batch`, `together: ${time}`].find((text, k) => k === 2 || wide(text, full) || ends[0] + 28 + 7.2 * text.length < width);
     const roomy = wide(told, full);
     drawTexts([
       ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + (sized.some((one) => one.lane === lane && !one.inside) ? -4 : 4), anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
