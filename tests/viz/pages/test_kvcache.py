@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -172,3 +174,12 @@ def test_places_of_tokens_to_come_are_named_once(show: Show) -> None:
         texts = page.locator(".kv-svg text.quiet").all_text_contents()
         assert texts == [*told, *told]
         expect(page.locator(".kv-key").first).to_contain_text("+1, +2 …: new tokens")
+
+
+def test_the_ratio_is_that_of_the_numbers_above_it(show: Show) -> None:
+    page = show(KVCacheExplorer(step=2))
+    for _ in range(5):
+        press(page, "One step on")
+        shown = [float(text) for text in re.findall(r"([\d.]+) [kMG]FLOP", page.locator(".tbviz-stage").inner_text())]
+        told = float(page.locator(".tbviz-readout b").inner_text())
+        assert told == float(f"{shown[0] / shown[1]:.2g}")

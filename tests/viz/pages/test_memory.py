@@ -96,7 +96,7 @@ def test_changes_are_a_press_away(show: Show) -> None:
 
 def test_a_remedy_is_taken_and_taken_back(show: Show) -> None:
     page = show(MemoryBudget(preset="8b", seq=4096))
-    remedy = page.get_by_role("button", name="8 GPUs, ZeRO-3", exact=True)
+    remedy = page.get_by_role("button", name="8 GPUs, split", exact=True)
     line, gone = page.locator(".mb-card"), page.locator(".mb-gone")
     before = line.get_attribute("d")
     expect(remedy).to_have_attribute("aria-pressed", "false")
@@ -113,7 +113,7 @@ def test_a_remedy_is_taken_and_taken_back(show: Show) -> None:
 
 def test_a_remedy_gives_back_what_it_replaced(show: Show) -> None:
     page = show(MemoryBudget(preset="8b", precision="master", optimizer="muon"))
-    for name in ("8-bit states", "bf16 only", "8-bit states", "bf16 only"):
+    for name in ("8-bit optimizer", "bf16 only", "8-bit optimizer", "bf16 only"):
         press(page, name)
     expect(words(page)).to_have_text(MemoryBudget(preset="8b", precision="master", optimizer="muon").words)
 
@@ -122,24 +122,24 @@ def test_remedies_are_those_of_what_runs_and_the_first_is_marked(show: Show) -> 
     page = show(MemoryBudget(preset="8b"))
     bar = page.get_by_role("toolbar", name="What saves memory")
     expect(bar.get_by_role("button")).to_have_text(
-        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "bf16 only", "LoRA"]
+        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, split", "bf16 only", "LoRA"]
     )
-    expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, ZeRO-3"])
+    expect(bar.locator(".mb-first")).to_have_text(["8 GPUs, split"])
     bar.get_by_role("button", name="LoRA").click()
     expect(bar.get_by_role("button", name="LoRA")).to_be_focused()
     expect(bar.get_by_role("button")).to_have_text(
-        ["flash attention", "checkpoints", "8-bit states", "8 GPUs, ZeRO-3", "LoRA", "4-bit weights"]
+        ["flash attention", "recompute layers", "8-bit optimizer", "8 GPUs, split", "LoRA", "4-bit weights"]
     )
     expect(bar.locator(".mb-first")).to_have_count(0)
     page.get_by_label("what runs", exact=True).select_option("infer")
-    expect(bar.get_by_role("button")).to_have_text(["8-bit weights", "4-bit weights", "8-bit cache"])
+    expect(bar.get_by_role("button")).to_have_text(["8-bit weights", "4-bit weights", "8-bit KV cache"])
 
 
 def test_parts_glide_to_their_new_places(show: Show) -> None:
     page = show(MemoryBudget(preset="8b"), motion=True)
     part = page.locator(".mb-part.mb-optimizer")
     before = part.evaluate("part => (window.part = part).getBoundingClientRect().width")
-    press(page, "8-bit states")
+    press(page, "8-bit optimizer")
     between = part.evaluate(
         "part => new Promise((done) => setTimeout(() => done(part.getBoundingClientRect().width), 120))"
     )

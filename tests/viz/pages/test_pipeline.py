@@ -168,7 +168,18 @@ def test_the_end_of_a_block_is_dragged(show: Show, touch: bool) -> None:
     loader = float(grip.get_attribute("aria-valuenow") or 0)
     assert 5 < loader < 95
     expect(page.get_by_label("the loader alone, for")).to_have_value(f"{loader:g}")
-    expect(words(page)).to_have_text(BottleneckTool(loader_ms=loader).words)
+    full = float(f"{98 * max(loader, 40) / 95:.4g}")  # the run follows the longer of the two
+    expect(words(page)).to_have_text(BottleneckTool(loader_ms=loader, full_ms=full).words)
+
+
+def test_a_loader_that_keeps_up_leaves_no_wait(show: Show) -> None:
+    page = show(BottleneckTool())
+    grip = page.get_by_role("slider", name="loader alone")
+    for _ in range(6):
+        grip.press("Shift+ArrowLeft")
+    expect(grip).to_have_attribute("aria-valuenow", "35")
+    expect(page.locator(".bn-cause")).to_have_text("The step sets the pace")
+    assert float(page.get_by_role("slider", name="full run").get_attribute("aria-valuenow") or 0) < 1.1 * 40
 
 
 def test_measurements_are_changed_by_keys(show: Show) -> None:

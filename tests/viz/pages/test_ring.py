@@ -161,7 +161,7 @@ def test_copied_code_is_a_ring(show: Show) -> None:
 
 def test_goal_and_chunks_are_explained(show: Show) -> None:
     page = show(RingAllReduce(step=2))
-    expect(page.locator(".ri-goal")).to_contain_text("A chunk, 1/4 of the data")
+    expect(page.locator(".ri-goal")).to_contain_text("A disc is a rank (a process); its chunks count the ranks added")
     expect(page.locator(".ri-big")).to_have_text("50 %")
     expect(page.locator(".ri-mid")).to_have_text(["", "each rank sent", "2 × 1/4 of its data;", "150 % at the end"])
     expect(page.locator(".tbviz")).not_to_contain_text("slice")

@@ -201,3 +201,15 @@ def test_a_point_above_the_roof_is_explained(show: Show) -> None:
         Roofline(machine=machine, points={**under, "cached": (1e6, 1e6, 0.5e6 / 29e9)}, dtype="fp32", device="machine")
     )
     expect(page.locator(".rl-over")).to_contain_text("Above the roof: “cached”.")
+
+
+def test_a_preset_stays_in_a_dtype_that_the_machine_has(show: Show) -> None:
+    machine = {"name": "this machine", **MACHINE}
+    page = show(Roofline(machine=machine, dtype="fp32", device="machine"))
+    lit = page.get_by_role("toolbar", name="Presets").get_by_role("button", pressed=True)
+    expect(lit).to_have_text(["large matmul"])
+    press(page, "small matmul")
+    expect(lit).to_have_text(["small matmul"])
+    expect(words(page)).to_have_text(
+        Roofline(preset="small-matmul", machine=machine, dtype="fp32", device="machine").words
+    )

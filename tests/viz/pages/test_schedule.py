@@ -299,3 +299,22 @@ def test_the_name_of_the_lower_schedule_keeps_off_the_difference(show: Show, wid
     assert name["x"] + name["width"] < gained["x"]
     expect(page.locator(".sd-name").last).to_contain_text("2 stages a rank")
     expect(page.locator(".sd-head")).to_contain_text("(lower schedule: 5.5)")
+
+
+@pytest.mark.parametrize("width", [390, 736, 990])
+def test_labels_of_a_lane_have_air_between_them(show: Show, width: int) -> None:
+    page = show(PipelineSchedule(), width=width)
+    close = page.evaluate("""() => [...document.querySelectorAll(".sd-lanes")].flatMap((svg) => {
+      const boxes = [...svg.querySelectorAll("[data-part] text")].filter((text) => text.textContent)
+        .map((text) => text.getBoundingClientRect()).sort((a, b) => a.top - b.top || a.left - b.left);
+      return boxes.slice(1).map((box, i) => [box.top - boxes[i].top, box.left - boxes[i].right])
+        .filter(([down, gap]) => !down && gap < 2);
+    })""")
+    assert close == []
+
+
+def test_the_kind_that_is_shown_stays_pressed(show: Show) -> None:
+    page = show(PipelineSchedule())
+    kinds = page.get_by_role("toolbar", name="Schedule", exact=True)
+    press(kinds, "1F1B")
+    expect(kinds.get_by_role("button", pressed=True)).to_have_text(["1F1B"])

@@ -3,7 +3,7 @@
 import { grip, h, keyed, moving, replace, s, uid } from "../core/index.js";
 import { ticks } from "../core/ticks.js";
 import { axis } from "../core/units.js";
-import { BATCHES, FIELDS, lanesOf, ms } from "./model.js";
+import { BATCHES, FIELDS, follows, lanesOf, ms } from "./model.js";
 
 const [LEFT, RIGHT, ROW, HIGH, AXIS] = [52, 24, 46, 34, 22];
 const LANES = ["loader", "copy", "step"];
@@ -45,12 +45,17 @@ export function lanes(put) {
     const el = s("g", { class: "bn-grip", role: "slider", tabindex: 0, "aria-label": SHORT[name], "aria-valuemin": low, "aria-valuemax": high });
     grip(el, { knob: "bar", across: true });
     const starts = { loader_ms: () => 0, copy_ms: () => now.loader_ms, step_ms: () => now.loader_ms + (now.copy_ms ?? 0), full_ms: () => 0 };
-    const give = (value) => put({ [name]: Math.min(high, Math.max(low, value)) });
+    let from = null; // the setting in which a drag began
+    const give = (value) => {
+      const change = { [name]: Math.min(high, Math.max(low, value)) };
+      put(name === "full_ms" ? change : { ...change, full_ms: follows(from ?? now.setting, change) });
+    };
     el.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       el.setPointerCapture(event.pointerId);
       el.focus();
       dragged = name;
+      from = now.setting;
     });
     el.addEventListener("pointermove", (event) => {
       if (!el.hasPointerCapture(event.pointerId)) return;
@@ -60,6 +65,7 @@ export function lanes(put) {
     });
     el.addEventListener("lostpointercapture", () => {
       dragged = "";
+      from = null;
       if (now) draw(now.setting, now.cause, width);
     });
     el.addEventListener("keydown", (event) => {
@@ -118,10 +124,12 @@ export function lanes(put) {
       return { key: `${lane}t`, lane, inside, text, x: inside ? x((start + end) / 2) - 6 : 0, y: y(lane) + HIGH / 2 + (inside ? 4 : 12), anchor: inside ? "middle" : "start", cls: inside ? "bn-size" : "bn-size bn-aside" };
     });
     const untimed = ["not measured; drag the knob to add its time", "not measured"].find((text, k) => k || x(loader) + 14 + 6.5 * text.length < width);
-    const roomy = wide("full run: 98.0 ms a batch", full);
+    const time = ms(full);
+    const told = [`full run, loader and step together: ${time} a batch`, `together: ${time} a batch`, `together: ${time}`].find((text, k) => k === 2 || wide(text, full) || ends[0] + 28 + 7.2 * text.length < width);
+    const roomy = wide(told, full);
     drawTexts([
       ...LANES.map((lane) => ({ key: lane, text: lane, x: 0, y: y(lane) + HIGH / 2 + (sized.some((one) => one.lane === lane && !one.inside) ? -4 : 4), anchor: "start", cls: lane === limit ? "bn-name bn-slowest" : "bn-name" })),
-      { key: "full", text: `full run: ${ms(full)} a batch`, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
+      { key: "full", text: told, x: roomy ? x(full / 2) - 6 : ends[0] + 26, y: roomy ? ROW / 2 - 6 : ROW / 2 + 4, anchor: roomy ? "middle" : "start", cls: "bn-size" },
       ...sized,
       ...(setting.copy_ms === null ? [{ key: "none", text: untimed, x: x(loader) + 14, y: y("copy") + HIGH / 2 + 4, anchor: "start", cls: "bn-none" }] : []),
       ...all.waits.slice(-1).filter(({ start, end }) => wide("waits", end - start)).map(({ start, end }) => ({ key: "waits", text: "waits", x: x((start + end) / 2), y: y("step") + HIGH / 2 + 4, anchor: "middle", cls: "bn-size" })),

@@ -46,6 +46,18 @@ export function diagnose(setting) {
   return { cause, title, why, remedies, path, reach, gain: reach === null ? null : full / reach };
 }
 
+/**
+ * How long the full run takes, by the law that it follows, once a part takes another time: the longest of what overlaps,
+ * or the sum of what takes turns. Where it follows neither it stays as it was measured.
+ */
+export function follows(setting, change) {
+  const { cause } = diagnose(setting);
+  const time = ({ loader_ms: loader, copy_ms: copy, step_ms: step }) => (["serial", "nearly"].includes(cause) ? loader + copy + step : Math.max(loader, copy + step));
+  if (["check", "uneven", "more"].includes(cause)) return setting.full_ms;
+  const ratio = time({ ...setting, ...change }) / time(setting);
+  return Math.min(FIELDS.full_ms.high, Math.max(FIELDS.full_ms.low, Number((setting.full_ms * ratio).toPrecision(4))));
+}
+
 export const BATCHES = 3; // that are drawn
 
 /**

@@ -4,6 +4,7 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .tbviz [role=toolbar][aria-label=Presets]::before{content:"or an example:";align-self:center;font-size:max(12px,.86em);color:var(--tb-muted)}
+@container (max-width:520px){.tbviz [role=toolbar][aria-label=Presets]::before{content:"or:"}}
 .tbviz .bn-title{font-size:max(12px,.8em);font-weight:600;color:var(--tb-muted);margin:0}
 .tbviz .bn-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .bn-lanes{min-width:0}

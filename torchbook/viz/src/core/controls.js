@@ -47,6 +47,14 @@ export function toggle(label, pressed, onchange, opts = {}) {
   return el;
 }
 
+/** A button for one of several that exclude each other: pressed again it stays as it is. The element has `press(on)`. */
+export function choice(label, pressed, onchoose, opts = {}) {
+  const el = button(label, onchoose, opts);
+  el.press = (on) => el.setAttribute("aria-pressed", String(Boolean(on)));
+  el.press(pressed);
+  return el;
+}
+
 /**
  * A slider with its value beside it. The element has `update({min, max, step, value})` and `input`.
  * @param {{label: string|Node, min: number, max: number, step?: number, value: number,

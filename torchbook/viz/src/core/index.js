@@ -1,6 +1,6 @@
 /** What all figures share. Each figure's module imports from here and is bundled with it into one file. */
 
-export { button, field, number, select, slider, toggle, toolbar } from "./controls.js";
+export { button, choice, field, number, select, slider, toggle, toolbar } from "./controls.js";
 export { copyButton, copyText } from "./copy.js";
 export { assign, h, keyed, replace, s, uid } from "./dom.js";
 export { nearest, touchField } from "./field.js";

@@ -1,6 +1,6 @@
 /** DispatchRoute: which kernels a call visits, and why, from a dump of the dispatcher's tables. */
 
-import { button, copyButton, h, keyed, player, replace, select, shell, toggle, toolbar, touchField, uid } from "../core/index.js";
+import { button, choice, copyButton, h, keyed, player, replace, select, shell, toolbar, touchField, uid } from "../core/index.js";
 import { ACTIONS, callees, CHOICES, CONTRACT, isState, lines, moments, NAMES, presetOf, PRESETS, presetsOf, route, START, taken, wayTo } from "./model.js";
 import { CSS } from "./style.js";
 import { called, describe, grouped, kernelOf, keysIn, purpose, script, situation } from "./words.js";
@@ -79,7 +79,7 @@ function render({ model, el }) {
 
   function drawWay() {
     marks = stops.map((stop, i) => {
-      const one = toggle(`${i + 1} ${stop.key}`, false, () => seek(i));
+      const one = choice(`${i + 1} ${stop.key}`, false, () => seek(i));
       if (stop.action === "missing") one.append(" ×");
       return one;
     });
@@ -127,7 +127,7 @@ function render({ model, el }) {
     drawKeys(lines(recording, now.op, stops, at).map((row) => ({ row, stop: stops[at], at, waits: waits(row), leaves: why(row, at), here: row.key === falls })));
     const { call } = stops[at];
     const caller = stops.findLast((one) => one.call < call);
-    replace(from, h("span", { class: "dr-dot", "aria-hidden": "true" }, "›"), h("code", {}, called(recording, now.op)), h("span", { class: "dr-state" }, caller ? `again, from ${caller.key}` : "from Python"));
+    replace(from, h("span", { class: "dr-dot", "aria-hidden": "true" }, "›"), h("code", {}, called(recording, now.op)), h("span", { class: "dr-state" }, caller ? `again, from ${caller.key}` : "from Python; each name below is a key"));
     line.style.setProperty("--row", `${Math.max(28, Math.min(64, Math.floor((stack.clientHeight - from.offsetHeight - 26) / line.children.length)))}px`);
     const chosen = line.querySelector("[aria-current]");
     const top = chosen ? line.offsetTop + chosen.offsetTop : 0;

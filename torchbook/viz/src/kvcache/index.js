@@ -113,11 +113,12 @@ function render({ model, el }) {
     const tokens = [...now.prompt, ...Array.from({ length: now.new_tokens - 1 }, (_, i) => reply[i] ?? `+${i + 1}`)];
     const flops = runs.map((run) => sum(run.slice(0, step + 1).map((one) => one.flops)));
     const all = sum(runs[0].map((one) => one.flops));
+    const ratio = significant(flops.map((x) => Number(x.toPrecision(3))).reduce((a, b) => a / b), 2); // of the numbers as they stand in the picture
     ways.draw({ tokens, prompt, steps: now.new_tokens, at: step, width: width(), costs: { shares: flops.map((x) => x / all), told: flops.map((x) => prefixed(x, "FLOP")) } });
     replace(
       head,
       step ? `Only “${tokens[prompt + step - 1].trim()}” is new. ` : "Prefill: the whole prompt goes in, with a cache or without. ",
-      step ? ["Without a cache, ", h("b", {}, significant(flops[0] / flops[1])), " times the work so far."] : null,
+      step ? ["Without a cache, ", h("b", {}, ratio), " times the work so far."] : null,
     );
     const say = (name, field, show) => {
       const cells = runs.map((run) => [run[step][field], sum(run.slice(0, step + 1).map((one) => one[field]))]);
@@ -141,7 +142,7 @@ function render({ model, el }) {
       h("p", { class: "kv-formula" }, `${product(now)} = ${commas(position)} B a position`),
       h("p", { class: "kv-formula" }, `× ${kept} position${kept === 1 ? "" : "s"} = ${commas(position * kept)} B`),
       h("p", { class: "kv-small" }, `At the end ${prompt} + ${now.new_tokens} − 1 = ${prompt + now.new_tokens - 1} positions are kept: the last new token is never fed back.`),
-      h("p", { class: "kv-small" }, `So far the model does ${significant(flops[0] / flops[1])} times the FLOPs without a cache. A decode step with one multiplies every matrix by a single vector: reading weights and cache takes its time, not the FLOPs.`),
+      h("p", { class: "kv-small" }, `So far the model does ${ratio} times the FLOPs without a cache. A decode step with one multiplies every matrix by a single vector: reading weights and cache takes its time, not the FLOPs.`),
     );
   }
 

@@ -7,11 +7,12 @@ import { cacheOf, chances, last, luckOf, modelOf, MOST, placeOf, problemOf, read
 import { chart, picture } from "./picture.js";
 import SETUP from "./setup.json";
 import { CSS } from "./style.js";
-import { describe, largest, script, shown, two } from "./words.js";
+import { describe, largest, percent, script, shown, two } from "./words.js";
 
 const NEXT = 6; // characters that may come next, in the picture
 const PACE = 45; // ms of a written character
 const PASSES = 4; // over all characters, when both ways are timed
+const RECORDED = "Recorded: a text of yours needs the model.";
 const SLICE = 25; // ms of work between two looks at the reader
 const ENOUGH = 20; // times of which there is a mean
 const OWN = ["text", "at"];
@@ -169,7 +170,8 @@ function render({ model, el }) {
   const keep = toggle(SETUP.choices.cache.label, true, (cache) => ui.set({ cache }));
   keep.classList.add("lm-keep");
   const told = h("p", { class: "lm-told" });
-  const status = h("p", { class: "lm-status", role: "status" }, "Recorded: a text of yours needs the model.");
+  const status = h("p", { class: "lm-status", role: "status" }, RECORDED);
+  ui.on("cache", (cache) => living || replace(status, cache ? RECORDED : "Without the cache, every character that is written computes the whole text again."));
   const note = h("p", { class: "lm-note", role: "status" });
   const again = button("Start again", () => {
     writing = 0;
@@ -218,7 +220,7 @@ function render({ model, el }) {
 
   function drawNext({ listed, kept }) {
     const each = listed.slice(0, NEXT).map(([at, p], i) =>
-      h("li", { class: i < kept ? null : "lm-out" }, h("span", { class: "lm-guess" }, shown(shape.alphabet[at])), h("span", { class: "lm-meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } })), h("span", { class: "lm-chance" }, two(p))),
+      h("li", { class: i < kept ? null : "lm-out" }, h("span", { class: "lm-guess" }, shown(shape.alphabet[at])), h("span", { class: "lm-meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * p).toFixed(1)}%` } })), h("span", { class: "lm-chance" }, percent(p))),
     );
     replace(list, each);
   }
@@ -233,9 +235,9 @@ function render({ model, el }) {
       told,
       `At “${shown(chars[place])}”, layer ${layer}, head ${head} looks `,
       h("span", { class: "lm-read" }, key === place ? "at itself" : `${place - key} back at “${shown(chars[key])}”`),
-      `: ${two(reading.rows[layer][head][place][key])} of its weight. Next: `,
+      `: ${percent(reading.rows[layer][head][place][key])} of its attention. Next: `,
       h("span", { class: "lm-write" }, `“${shown(shape.alphabet[likeliest[0]])}”`),
-      `, ${two(likeliest[1])}.`,
+      `, ${percent(likeliest[1])}.`,
     );
   }
 

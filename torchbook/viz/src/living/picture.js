@@ -9,7 +9,7 @@ const MOST = 20;
 const GAP = 9; // between layers
 const LINE = 22; // px of the text's line
 const TOP = 18;
-const WIDE = 46; // px of the longest bar of the stream
+const WIDE = 36; // px of the longest bar of the stream
 
 /** Where the rows of the heads are: the last layer on top, and the text below the first. */
 function rowsOf(layers, heads) {
@@ -40,7 +40,8 @@ export function picture({ shape, pick }) {
     const number = s("text", { y: y + 11, class: "lm-number" });
     return { bar, number };
   });
-  const stream = s("svg", { width: WIDE + 36, height, "aria-hidden": "true" }, s("text", { x: 2, y: 11 }, "vector’s size"), bars.map(({ bar, number }) => [bar, number]));
+  const whose = s("text", { x: 2, y: 11 });
+  const stream = s("svg", { width: WIDE + 62, height, "aria-hidden": "true" }, whose, bars.map(({ bar, number }) => [bar, number]));
   const node = h("div", { class: "lm-picture" }, names, slider, stream);
 
   let [laid, cells, chars, column, count, spare] = ["", [], [], MOST, 0, 6];
@@ -81,11 +82,12 @@ export function picture({ shape, pick }) {
     later.setAttribute("width", Math.max(0, count - place - 1) * column);
     const sizes = of?.sizes[place] ?? [];
     const longest = Math.max(...sizes, 1e-9);
+    whose.textContent = `“${shown(shownText[place])}” as a vector`;
     bars.forEach(({ bar, number }, i) => {
       const wide = sizes.length ? (WIDE * sizes[i]) / longest : 0;
       bar.setAttribute("width", wide);
       number.setAttribute("x", 6 + wide);
-      number.textContent = sizes.length ? two(sizes[i]) : "";
+      number.textContent = sizes.length ? `${i === sizes.length - 1 ? "size " : ""}${two(sizes[i])}` : "";
     });
     slider.setAttribute("aria-valuemin", start);
     slider.setAttribute("aria-valuemax", text.length - 1);

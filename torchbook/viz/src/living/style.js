@@ -44,6 +44,7 @@ export const CSS = `
 .lm-keep::before{content:"☐ ";content:"☐ " / ""}
 .lm-keep[aria-pressed=true]::before{content:"☑ ";content:"☑ " / ""}
 .lm-heat{flex:0 1 15rem}
+@container (min-width:641px) and (max-width:979px){.lm-heat{margin-right:calc(100% - 15rem)}}
 .tbviz .lm-note{background:var(--tb-fill);border-radius:7px;padding:.45rem .7rem;font-size:max(12px,.92em)}
 .lm-line{display:flex;flex-wrap:wrap;gap:.45rem .6rem;align-items:center}
 .tbviz .lm-status{min-height:1.45em;color:var(--tb-muted)}

@@ -6,6 +6,7 @@ import { chances, placeOf } from "./model.js";
 const TOLD = 5;
 
 export const two = (x) => x.toFixed(2);
+export const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : `${Math.round(100 * x)}\u00a0%`);
 export const shown = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
 export const largest = (row) => row.reduce((best, w, i) => (w > row[best] ? i : best), 0);
 

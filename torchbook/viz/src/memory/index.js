@@ -125,12 +125,13 @@ function render({ model, el }) {
     ui.tell(note, hint);
     const all = results(now);
     const first = firstChange(now);
+    const called = first && (remedies.find((one) => matches(first.set, one.set))?.label ?? first.name); // as on its button
     replace(
       head,
       now.gpus > 1 ? "On each GPU " : "",
       h("b", { class: all.fits ? "good" : "bad" }, amount(Math.abs(all.room))),
       all.fits ? " are left." : " too much.",
-      odd ? ` ${odd}` : first && [first.fits ? " First: " : " Most is saved by: ", h("b", {}, first.name), `, to ${amount(first.total)}.`],
+      odd ? ` ${odd}` : first && [first.fits ? " First: " : " Most is saved by: ", h("b", {}, called), `, to ${amount(first.total)}.`],
     );
     const possible = remedies.filter((one) => one.modes.includes(mode));
     remedyList(possible);
@@ -139,8 +140,7 @@ function render({ model, el }) {
       one.press.setAttribute("aria-pressed", String(taken(now, one)));
       const best = Boolean(first) && matches(first.set, one.set);
       one.press.classList.toggle("mb-first", best);
-      if (best) one.press.title = "Change this first";
-      else one.press.removeAttribute("title");
+      one.press.title = `${one.about}${best ? ". Change this first" : ""}`;
     }
     const before = eased && matches(eased.setting, now) ? eased.bytes : 0;
     picture.draw(now, Math.max(240, Math.floor(spot.clientWidth) || 560), before);

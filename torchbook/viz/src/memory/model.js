@@ -193,19 +193,19 @@ export function firstChange(setting) {
 }
 
 /**
- * What a press changes and another undoes: {label, modes in which it is offered, set, unset}. It is on where all of `set`
+ * What a press changes and another undoes: {label, about, modes in which it is offered, set, unset}. It is on where all of `set`
  * holds; sharding asks for at least as many GPUs as it sets.
  */
 export const REMEDIES = {
-  flash: { label: "flash attention", modes: ["train", "lora"], set: { flash: true }, unset: { flash: false } },
-  checkpoint: { label: "checkpoints", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
-  states: { label: "8-bit states", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
-  shard: { label: "8 GPUs, ZeRO-3", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
-  bf16: { label: "bf16 only", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
-  lora: { label: "LoRA", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
-  eight: { label: "8-bit weights", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
-  four: { label: "4-bit weights", modes: ["lora", "infer"], set: { bits: 4 }, unset: { bits: 16 } },
-  cache: { label: "8-bit cache", modes: ["infer"], set: { kv_bits: 8 }, unset: { kv_bits: 16 } },
+  flash: { label: "flash attention", about: "Attention in one kernel that keeps no score matrix", modes: ["train", "lora"], set: { flash: true }, unset: { flash: false } },
+  checkpoint: { label: "recompute layers", about: "Checkpointing: activations of each layer are dropped, and computed again in the backward", modes: ["train", "lora"], set: { checkpoint: true }, unset: { checkpoint: false } },
+  states: { label: "8-bit optimizer", about: "AdamW's states in 8 bits, not 32", modes: ["train", "lora"], set: { optimizer: "adamw8" }, unset: { optimizer: "adamw" } },
+  shard: { label: "8 GPUs, split", about: "ZeRO-3: weights, gradients and optimizer states are split over 8 GPUs", modes: ["train", "lora"], set: { gpus: 8, zero: 3 }, unset: { gpus: 1, zero: 0 } },
+  bf16: { label: "bf16 only", about: "Weights, gradients and optimizer states all in bf16", modes: ["train"], set: { precision: "bf16" }, unset: { precision: "autocast" } },
+  lora: { label: "LoRA", about: "The weights are frozen; small adapters beside them train", modes: ["train", "lora"], set: { mode: "lora" }, unset: { mode: "train" } },
+  eight: { label: "8-bit weights", about: "The weights in 8 bits", modes: ["infer"], set: { bits: 8 }, unset: { bits: 16 } },
+  four: { label: "4-bit weights", about: "The frozen weights in 4 bits", modes: ["lora", "infer"], set: { bits: 4 }, unset: { bits: 16 } },
+  cache: { label: "8-bit KV cache", about: "Keys and values in 8 bits", modes: ["infer"], set: { kv_bits: 8 }, unset: { kv_bits: 16 } },
 };
 
 /** Is this remedy taken in a setting? */

@@ -29,7 +29,7 @@ ${PALE.map((name) => `.mb-part.mb-${name}{stroke:var(--tb-${FILL[name]})}.mb-key
 .mb-told .good{color:var(--tb-good)}
 @container (max-width:560px){.tbviz .mb-told{min-height:2.9em}}
 .mb-ways{flex:1 1 100%}
-.tbviz .mb-ways .tbviz-button{font-size:max(12px,.86em);padding:.2rem .45rem}
+.tbviz .mb-ways .tbviz-button{font-size:max(12px,.86em);padding:.2rem .35rem}
 @container (max-width:560px){.tbviz-bar>.mb-ways.tbviz-toolbar{display:grid;grid-template:repeat(3,minmax(1.9rem,auto))/repeat(2,minmax(0,1fr));overflow:visible}}
 @media (pointer:coarse){.tbviz-bar>.mb-ways.tbviz-toolbar{grid-template-rows:repeat(3,minmax(44px,auto))!important}}
 .mb-groups{display:flex;flex-direction:column;gap:.7rem;flex:1 1 100%;min-width:0}

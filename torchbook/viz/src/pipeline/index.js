@@ -1,6 +1,6 @@
 /** PipelineTimeline: who loads, copies, steps and waits in an input pipeline. */
 
-import { copyButton, h, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
+import { choice, copyButton, h, replace, select, shell, slider, toggle, toolbar } from "../core/index.js";
 import { lanes } from "./lanes.js";
 import { CONTRACT, FIELDS, NAMES, simulate, TRANSFERS, unpacked } from "./model.js";
 import SETUP from "./setup.json";
@@ -56,7 +56,7 @@ function render({ model, el }) {
     get: () => (model.get("source") === "recorded" ? "recorded" : (CONTRACT.presetOf(setting()) ?? setting())),
   });
   const chips = ui.chips(choose);
-  const sources = run ? ["recorded", "model"].map((name) => toggle(name === "recorded" ? "recorded run" : "simulated model", false, () => ui.set({ source: name }))) : [];
+  const sources = run ? ["recorded", "model"].map((name) => choice(name === "recorded" ? "recorded run" : "simulated model", false, () => ui.set({ source: name }))) : [];
   const inputs = Object.fromEntries(NAMES.map((name) => [name, control(name, model, put)]));
   const transfer = select({ label: "copy", options: Object.entries(TRANSFERS).map(([value, { label }]) => ({ value, label })), value: "wait", onchange: (value) => put({ transfer: value }) });
   const skip = toggle("Without start-up", false, (on) => ui.set({ skip: on }));

@@ -121,8 +121,8 @@ function render({ model, el }) {
     ui.tell(note, ui.mark(model.get("values")?.length ? undefined : CONTRACT.presetOf(now)));
     steps.refresh();
     phases.forEach((one, i) => one.disable(i ? step >= last() : step === 0));
-    head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Reduce-scatter: add what you receive." : "All-gather: keep what you receive.";
-    goal.textContent = `A chunk, 1/${now.ranks} of the data, ${now.ranks <= ROOMY ? "counts the ranks added" : "grows with ranks added"}${step === last() ? "" : "; outlined: sent next"}${step < half() ? "" : "; green: all added"}.`;
+    head.textContent = step === 0 ? "Each rank holds its own numbers." : step === last() ? "Every rank holds the whole sum." : walk[step].phase === REDUCE ? "Half 1, reduce-scatter: add what you receive." : "Half 2, all-gather: keep what you receive.";
+    goal.textContent = `A disc is a rank (a process); ${now.ranks <= ROOMY ? "its chunks count the ranks added" : "its chunks grow with ranks added"}${step === last() ? "" : "; outlined: sent next"}${step < half() ? "" : "; green: all added"}.`;
     view.draw(walk, step, !first && step === before + 1, Math.max(260, main.clientWidth - 1));
     grid.draw(walk, step);
     counted(now, walk, step);

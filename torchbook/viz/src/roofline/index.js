@@ -4,7 +4,7 @@ import { numberField, table } from "../core/form.js";
 import { copyButton, h, replace, select, shell } from "../core/index.js";
 import { SHEET } from "../core/sheet.js";
 import { prefixed, significant } from "../core/units.js";
-import { advice, CONTRACT, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, presetOf, problem, results, settingOf, sizeAt, slideOf } from "./model.js";
+import { advice, CONTRACT, costOf, defaultSizes, DEVICES, devicesOf, DTYPES, isMachine, isSetting, MACHINE, OPS, peakOf, presetOf, problem, results, settingOf, sizeAt, sizedAs, slideOf } from "./model.js";
 import { plot } from "./picture.js";
 import { CSS } from "./style.js";
 import { describe, place, rows, script } from "./words.js";
@@ -21,7 +21,12 @@ function render({ model, el }) {
     ui.set(given);
     refresh(true);
   };
-  const choose = (name) => start(settingOf(name));
+  /** A preset, in the dtype at hand where the device has no figure for that of the preset. */
+  const choose = (name) => {
+    const given = settingOf(name);
+    const device = devicesOf(setting())[model.get("device")];
+    start(device && peakOf(device, given.op, given.dtype) === null ? { ...given, dtype: model.get("dtype") } : given);
+  };
   const mine = () => {
     const { op, sizes, dtype, fused, device } = setting();
     return { op, sizes, dtype, fused, device };
@@ -114,7 +119,8 @@ function render({ model, el }) {
     dtype.update({ value: now.dtype });
     fused.update({ value: String(now.fused) });
     fused.hidden = !OPS[now.op].fusable;
-    ui.tell(note, ui.mark(presetOf(now)));
+    const about = ui.mark(sizedAs(now));
+    ui.tell(note, presetOf(now) ? about : ""); // it speaks of the preset's dtype
     const of = costOf(now);
     const one = results(now)[now.device];
     const { label } = devicesOf(now)[now.device];

@@ -130,9 +130,13 @@ export function settingOf(preset) {
 const same = (a, b) => Object.keys(a).every((name) => (typeof a[name] === "object" ? same(a[name], b[name]) : a[name] === b[name]));
 export const presetOf = (setting) => Object.keys(PRESETS).find((name) => same(settingOf(name), setting));
 
-/** What the operation is called, in short: the preset of its sizes, whatever the dtype, or its kind. */
-export function shortOf({ op, sizes, fused }) {
-  const known = Object.keys(PRESETS).find((name) => same({ ...settingOf(name), dtype: "" }, { op, sizes, dtype: "", fused }));
+/** The preset of the operation's sizes, whatever the dtype. */
+export const sizedAs = ({ op, sizes, fused }) => Object.keys(PRESETS).find((name) => same({ ...settingOf(name), dtype: "" }, { op, sizes, dtype: "", fused }));
+
+/** What the operation is called, in short: that preset, or its kind. */
+export function shortOf(setting) {
+  const { op } = setting;
+  const known = sizedAs(setting);
   return known ? PRESETS[known].label : OPS[op].label.split(",")[0];
 }
 

@@ -36,7 +36,7 @@ function numberOf(name, model, put) {
 const SLIDERS = {
   parameters: { label: "model", range: [1e6, 1e11], say: (value) => typed("parameters", value) },
   bandwidth_gb: { label: "link", range: [1, 1000], say: (value) => `${plain(value)} GB/s` },
-  overlap: { label: "overlap", say: (value) => `${plain(value)} %` },
+  overlap: { label: "overlap", say: (value) => `${plain(value)} % of backward` },
 };
 
 function sliderOf(name, model, put) {

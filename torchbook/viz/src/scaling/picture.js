@@ -19,8 +19,7 @@ export function stepBar() {
   const pattern = s("pattern", { id: hatch, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("rect", { width: 7, height: 7, class: "sc-hidden-fill" }), s("line", { x1: 0, y1: 0, x2: 0, y2: 7, class: "sc-hidden-line" }));
   const box = (cls, y, fill) => s("rect", { x: 0, y, height: 22, rx: 3, class: cls, fill });
   const [compute, hidden, exposed] = [box("sc-compute", 1), box("sc-hidden", 26, `url(#${hatch})`), box("sc-exposed", 26)];
-  const [worked, sent] = [17, 42].map((y) => s("text", { class: "sc-long", y }));
-  const svg = s("svg", { class: "sc-svg sc-step", role: "img" }, s("defs", {}, pattern), compute, hidden, exposed, worked, sent);
+  const svg = s("svg", { class: "sc-svg sc-step", role: "img" }, s("defs", {}, pattern), compute, hidden, exposed);
   const key = h("div", { class: "sc-key" });
   const swatch = (cls, fill) => s("svg", { width: 18, height: 12, "aria-hidden": "true" }, s("rect", { x: 0.75, y: 0.75, width: 16.5, height: 10.5, rx: 2, class: cls, fill: fill && `url(#${hatch})` }));
 
@@ -40,20 +39,12 @@ export function stepBar() {
     span(compute, 0, end, true);
     span(hidden, start, end - start, all.hidden > 0);
     span(exposed, Math.min(end, width - 2), width - end, all.exposed > 0);
-    const write = (el, label, at) => {
-      el.textContent = label;
-      const before = 7.5 * label.length + 12 < at; // room for it in front of what it names
-      el.setAttribute("x", before ? at - 6 : at + 6);
-      el.setAttribute("text-anchor", before ? "end" : "start");
-    };
-    write(worked, duration(seconds), end);
-    write(sent, duration(all.hidden + all.exposed), start);
     const shownIf = (there) => ({ visibility: there ? "" : "hidden" }); // it keeps its room
     replace(
       key,
-      h("span", {}, swatch("sc-compute"), "computes"),
-      h("span", { style: shownIf(all.exposed > 0) }, swatch("sc-exposed"), "sends gradients, and waits"),
-      h("span", { style: shownIf(all.hidden > 0) }, swatch("sc-hidden", true), "sends gradients meanwhile"),
+      h("span", {}, swatch("sc-compute"), `computes ${duration(seconds)}`),
+      h("span", { style: shownIf(all.exposed > 0) }, swatch("sc-exposed"), `waits, sending ${duration(all.exposed)}`),
+      h("span", { style: shownIf(all.hidden > 0) }, swatch("sc-hidden", true), `sends gradients during backward ${duration(all.hidden)}`),
     );
   }
   return { node: h("div", {}, svg, key), draw };

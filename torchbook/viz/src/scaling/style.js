@@ -11,17 +11,16 @@ export const CSS = `
 .sc-hidden-fill{fill:var(--tb-good-soft)}
 .sc-hidden-line{stroke:var(--tb-good);stroke-width:2.5}
 .sc-exposed{fill:var(--tb-bad);stroke:var(--tb-bad);stroke-width:1.5}
-.sc-svg .sc-long{font-weight:600;font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--tb-bg);stroke-width:4px;stroke-linejoin:round}
 .sc-key{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:max(12px,.84em);color:var(--tb-fg);margin-top:.35rem}
 .sc-key svg{display:inline-block;vertical-align:-1px;margin-right:.35rem}
 .sc-ideal{stroke:var(--tb-muted);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
 .sc-line{stroke:var(--tb-accent);stroke-width:2.8;fill:none;stroke-linejoin:round}
 .sc-svg .sc-named{fill:var(--tb-fg);font-size:max(12px,.84em);paint-order:stroke;stroke:var(--tb-bg);stroke-width:3px;stroke-linejoin:round}
-.sc-key{min-height:1.3em}
+.sc-key{min-height:1.3em;font-variant-numeric:tabular-nums}
 .sc-lost{fill:var(--tb-bad-soft);opacity:.75}
 .sc-pictures{display:flex;flex-direction:column;gap:.5rem;min-width:0}
-.sc-sliders{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.1rem 1.2rem;flex:1 1 100%}
-.sc-sliders .tbviz-slider{grid-template-columns:auto minmax(3rem,1fr) minmax(3.4rem,auto)}
+.sc-sliders{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1.1fr) minmax(0,1.4fr);gap:.1rem .8rem;flex:1 1 100%}
+.sc-sliders .tbviz-slider{grid-template-columns:auto minmax(1.5rem,1fr) minmax(3.4rem,auto)}.sc-sliders output{white-space:nowrap}
 @container (max-width:600px){.sc-sliders{grid-template-columns:minmax(0,1fr)}.sc-sliders .tbviz-slider{grid-template-columns:4rem minmax(3rem,1fr) minmax(4.4rem,auto)}}
 .tbviz .sc-fast{color:var(--tb-accent)}
 .sc-curve .sc-here{font-size:17px;fill:var(--tb-accent)}

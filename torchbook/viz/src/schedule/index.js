@@ -1,6 +1,6 @@
 /** PipelineSchedule: what every rank computes when, and how long it waits. */
 
-import { button, copyButton, h, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
+import { button, choice, copyButton, h, replace, shell, slider, still, toggle, toolbar } from "../core/index.js";
 import { plain } from "../core/units.js";
 import { lanes } from "./lanes.js";
 import { CONTRACT, doing, FIELDS, KINDS, moments, NAMES, possible, refusal, rival } from "./model.js";
@@ -38,7 +38,7 @@ function render({ model, el }) {
   const seek = (cursor) => put({ cursor: Math.max(0, Math.min(all.length - 1, cursor)) });
   const link = ui.link({ get: () => ({ ...setting(), cursor: cursorNow() }) });
   const chips = ui.chips();
-  const kinds = Object.entries(KINDS).map(([kind, { label }]) => toggle(label, false, () => change({ kind, ...(kind === "interleaved" && model.get("virtual") === 1 ? { virtual: 2 } : {}) })));
+  const kinds = Object.entries(KINDS).map(([kind, { label }]) => choice(label, false, () => change({ kind, ...(kind === "interleaved" && model.get("virtual") === 1 ? { virtual: 2 } : {}) })));
   const inputs = Object.fromEntries(
     NAMES.map((name) => {
       const { label, low, high, whole } = FIELDS[name];

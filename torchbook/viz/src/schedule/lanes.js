@@ -16,6 +16,7 @@ const PAD = 8; // half a knob
 const LETTERS = ["a", "b", "c", "d"]; // of the stages of a rank, of which a later one is darker
 const DEEP = 22; // % for each
 const PARTS = { 2: "halves", 3: "thirds", 4: "quarters" };
+const AIR = 5; // between two labels
 const MOVED = 400; // more operations than that step to their places
 const sizesOf = (ranks, narrow) => (ranks > 8 ? [narrow ? 9 : 13, 2] : ranks > 4 ? [narrow ? 18 : 20, 4] : [26, 5]);
 const one = (v) => Math.round(v * 10) / 10;
@@ -34,6 +35,18 @@ function waits(own, end) {
   }
   if (end > from + 1e-9) found.push([from, end]);
   return found;
+}
+
+/** Of the labels that stand all the time those between which there is air, the first micro-batch before the others. */
+function apart(items) {
+  const taken = new Map();
+  const standing = items.filter(({ op, label }) => label && (op.rank === 0 || op.microbatch === 0));
+  for (const { op, label, x, key } of standing.sort((a, b) => Math.min(1, a.op.microbatch) - Math.min(1, b.op.microbatch) || a.x - b.x)) {
+    const lane = taken.get(op.rank) ?? [];
+    const half = (wide(label) + AIR) / 2;
+    if (lane.every((other) => Math.abs(other.x - x) >= half + other.half)) taken.set(op.rank, [...lane, { x, half, key }]);
+  }
+  return new Set([...taken.values()].flat().map(({ key }) => key));
 }
 
 /** One schedule; what stands in it is found by its `data-<data>`, and what runs by the class `on`. */
@@ -56,8 +69,8 @@ function group({ hatch, data, on }) {
   const drawTexts = keyed(texts, {
     key: ({ key }) => key,
     make: ({ op, key }) => s("g", { [`data-${data}`]: key, "data-part": key }, s("text", { "text-anchor": "middle", class: op.kind === "B" ? "sd-on-hatch" : null })),
-    update: (el, { op, label, x, y }) => {
-      Object.assign(el.dataset, { label, always: op.rank === 0 || op.microbatch === 0 ? "1" : "" });
+    update: (el, { label, always, x, y }) => {
+      Object.assign(el.dataset, { label, always: always ? "1" : "" });
       el.style.transform = `translate(${x}px,${y}px)`;
     },
   });
@@ -103,8 +116,9 @@ function group({ hatch, data, on }) {
       const attrs = { x: one(op.start * scale + 0.5), y: y(op.rank), width: one(Math.max(0.8, w - 1)), height: high, rx: one(Math.min(2, w / 4)), "stroke-width": one(Math.min(1, w / 8)), "data-with": needsOf(op.kind, op.stage, last).map(([kind, stage]) => idOf({ ...op, kind, stage })).join(" ") };
       return { key: idOf(op), op, depth, attrs, label: text, x: one(op.start * scale + w / 2), y: y(op.rank) + high / 2 + 4 };
     });
+    const clear = apart(items);
     drawBoxes(items);
-    drawTexts(items.filter((item) => item.label));
+    drawTexts(items.filter((item) => item.label).map((item) => ({ ...item, always: clear.has(item.key) })));
 
     const unit = (KEPT - 2) / most;
     const steps = keeps(ops, 0).map(([time, n]) => `H${one(time * scale)}V${one(floor - (n / plan.v) * unit)}`).join("");

@@ -72,8 +72,8 @@ function holds(rank, layout) {
 }
 
 const LAID = ["chip", "box", "slice", "kept", "layers", "step", "seen"]; // one above the other
-const KEY = [["st-hues", "weights it keeps"], ["st-hues st-pale", "fetches for a moment"], ["st-striped", "layers"], ["st-tokens", "its batch"]];
-const MARKS = "Bars below: memory, limit as a tick; red: too large; ✓ recommended"; // of the ways below
+const KEY = [["st-hues", "kept weights, by part"], ["st-hues st-pale", "fetched from others"], ["st-striped", "layers"], ["st-tokens", "its batch"]];
+const MARKS = "Bars below: memory, a tick its limit; ✓ recommended"; // of the ways below
 
 /** `draw(setting, candidate, width, height)`; `node` are the grid and the line below it. */
 export function cluster() {

@@ -207,7 +207,7 @@ function render({ model, el }) {
     drags.size.update({ value: sizes.indexOf(nearest(now)) });
     drags.world.update({ value: exponent(now) });
     const wide = Math.max(300, Math.floor(spot.clientWidth) || 720);
-    const [side, high] = wide < 560 ? [136, 396] : [200, 386];
+    const [side, high] = wide < 560 ? [136, 396] : [232, 386];
     grid.draw(now, one, wide - side - 16, high);
     bar.draw(now, one, plan.candidates.single.memory.total, side, high);
     compare(plan);

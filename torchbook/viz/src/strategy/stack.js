@@ -6,7 +6,6 @@ import { ROOM } from "./model.js";
 
 const PARTS = ["parameters", "gradients", "optimizer", "gathered", "activations", "logits"];
 
-const CALLED = { gathered: "fetched" }; // as below the cluster
 
 /**
  * Lets names, the lowest first, stand beside their pieces, moved up or down so far that none touches the next.
@@ -41,10 +40,11 @@ export function stack() {
   const parts = keyed(held, { key: ({ name }) => name, make: ({ name }) => s("rect", { class: `st-piece st-${name}` }), update: (el, { box }) => assign(el, box) });
   const labels = keyed(named, {
     key: ({ name }) => name,
-    make: ({ name }) => s("text", {}, s("tspan", {}, CALLED[name] ?? name), s("tspan", { class: "st-size" })),
-    update: (el, { x, y, size, below }) => {
+    make: () => s("text", {}, s("tspan"), s("tspan", { class: "st-size" })),
+    update: (el, { called, x, y, size, below }) => {
       assign(el, { x, y: below ? y - 7 : y });
-      const number = el.lastChild;
+      const [name, number] = el.children;
+      name.textContent = called;
       number.textContent = below ? size : ` ${size}`;
       number.setAttribute("dy", below ? 15 : 0);
       if (below) number.setAttribute("x", x);
@@ -58,7 +58,7 @@ export function stack() {
   };
 
   /** @param {object} given the setting @param {object} one the candidate @param {number} unsplit bytes of all of it on one GPU */
-  function draw(given, { memory, fits }, unsplit, width, height) {
+  function draw(given, { memory, fits, layout }, unsplit, width, height) {
     moving(svg, width);
     assign(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const narrow = width < 180; // a number stands below its name
@@ -89,11 +89,12 @@ export function stack() {
     const tooth = thick / 4;
     assign(torn, { d: cut ? `M${x - 3} ${top + 7}l${tooth} -7 ${tooth} 7 ${tooth} -7 ${tooth + 4} 7` : "" });
     const right = x + thick + (narrow ? 8 : 12);
+    const extra = layout.fsdp > 1 ? (narrow ? "fetched" : "fetched weights") : "bf16 copies";
     const gb = (bytes) => `${significant(bytes / 1e9)} GB`; // as at the line
     const lines = shown.filter(({ size }) => size).map(({ name, size, box }) => {
       const below = narrow && box.height >= 30;
       const y = box.y + box.height / 2;
-      return { name, size: narrow && !below ? "" : gb(size), x: right, y, at: y, below, room: below ? 30 : 15 };
+      return { name, called: name === "gathered" ? extra : name, size: narrow && !below ? "" : gb(size), x: right, y, at: y, below, room: below ? 30 : 15 };
     });
     spread(lines.filter(({ at }) => at >= edge), foot, edge + 8);
     spread(lines.filter(({ at }) => at < edge), edge - 8, Math.min(peak, roof));

@@ -8,6 +8,11 @@ import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { describe, hex, script, shown, sizeOf } from "./words.js";
 
+const LONG = 14; // characters of a piece that is not named in a sentence
+
+/** The piece, as the place where its pairs are joined. */
+const inside = (text) => `Inside ${text.length > LONG ? "this piece" : `“${shown([...new TextEncoder().encode(text)])}”`}, `;
+
 const NAMES = ["text", "pretokenizer", "step", "token"];
 
 function render({ model, el }) {
@@ -157,7 +162,7 @@ function render({ model, el }) {
       special
         ? "A special token: it is found before the text is cut, and no merge touches it. "
         : joined
-          ? [`“${joined[0]}” and “${joined[1]}”, learned `, h("b", {}, ordinal(last[2] + 1)), made ? ", were joined to " : ", were joined. "]
+          ? [inside(pieces[piece].text), `“${joined[0]}” and “${joined[1]}”, learned `, h("b", {}, ordinal(last[2] + 1)), made ? ", were joined to " : ", were joined. "]
           : best
             ? ["Next comes the pair that was learned ", h("b", {}, ordinal(best[1] + 1)), ". "]
             : null,

@@ -37,7 +37,7 @@ export function phasesOf(data, ids) {
   const spent = shares(data);
   const all = spent.reduce((a, b) => a + b, 0);
   const swatch = (i) => s("svg", { width: 20, height: 13, "aria-hidden": "true", class: `tr-p${i}` }, s("rect", { x: 0.5, y: 0.5, width: 19, height: 12, fill: `url(#${ids[i]})`, class: "tr-ev" }));
-  return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, part: spent[i] / all, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
+  return PHASES.flatMap((name, i) => (spent[i] ? [{ name, i, spent: spent[i], part: spent[i] / all, time: time(spent[i]), share: percent(spent[i], all), swatch: () => swatch(i) }] : []));
 }
 
 /** What stands in the rows of a lane, at length and in brief. */

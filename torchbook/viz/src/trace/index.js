@@ -6,7 +6,7 @@ import { around, clamp, decode, matcher, moved, PHASES, tally, within, zoomed } 
 import SETUP from "./setup.json";
 import { CSS } from "./style.js";
 import { table } from "./table.js";
-import { details, found, inBrief, script } from "./words.js";
+import { details, fitting, found, inBrief, percent, script } from "./words.js";
 
 const TRAITS = ["start", "end", "selected", "query", "phase", "scope", "sort"];
 const SCOPES = { all: "the whole profile", view: "events wholly in view", event: "the chosen event" };
@@ -134,6 +134,9 @@ function render({ model, el }) {
   const note = h("p", { class: "tr-note" });
   const brief = h("p", { class: "tr-brief", "aria-hidden": "true" });
   const opened = summary.split(/(?<=[a-zA-Z0-9%]\.) /)[0].replace(/^Profile(?: of|,) |(?<=events?) on .*(?=\.)/g, ""); // what the picture of the whole profile does not show
+  const [most] = tally(data).filter((row) => row.where === "CPU").sort((a, b) => b.self - a.self);
+  const spent = parts.reduce((sum, one) => sum + one.spent, 0);
+  const verdict = most ? [" Costliest by itself: ", h("b", {}, fitting(most.name.replace(/^aten::/, ""), 30)), `, ${percent(most.self, spent)}.`] : [];
   let revealed = -1;
   const scope = select({ label: "count in", options: Object.entries(SCOPES).map(([value, label]) => ({ value, label })), value: "all", onchange: (value) => ui.set({ scope: value }) });
   const link = ui.link({
@@ -182,7 +185,7 @@ function render({ model, el }) {
     note.textContent = view?.note ?? "";
     note.hidden = !note.textContent;
     brief.hidden = !note.hidden;
-    replace(brief, node ? inBrief(data, node).map((part) => (part.name ? h("b", { class: `tr-of tr-p${node.phase}` }, part.name) : part)) : opened);
+    replace(brief, node ? inBrief(data, node).map((part) => (part.name ? h("b", { class: `tr-of tr-p${node.phase}` }, part.name) : part)) : [opened, verdict]);
     phases.forEach((one) => one.setAttribute("aria-pressed", String(one.phase === is.phase)));
     if (search.getRootNode().activeElement !== search.input) search.update({ value: is.query });
     const every = tally(data);
