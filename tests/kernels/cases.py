@@ -37,6 +37,7 @@ def case_counting_tells_bytes_products_and_tensors() -> None:
     assert counted.loaded == a.nbytes + b.nbytes
     assert counted.stored == counted.allocated == 32 * 32 * 4
     assert counted.largest == 32 * 32
+    assert counted.rounded == 0
     with counting() as counted:
         torch.relu(a @ b).T.sum()
     assert [name for name, _, _ in counted.tensors] == ["mm", "relu", "sum"]
@@ -56,6 +57,51 @@ def case_counting_finds_accesses_outside_of_operands() -> None:
     with counting():
         add_kernel[(2,)](x, x, out, 100, BLOCK=64)
     assert out.equal(x + x)
+
+
+def case_counting_gives_no_value_to_lanes_that_a_mask_leaves_out() -> None:
+    from tests.kernels.masked import sum_kernel
+    from torchbook.kernels.counting import counting
+
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32):
+        x, filled, unknown = torch.ones(5, dtype=dtype), torch.zeros(1), torch.zeros(1)
+        with counting() as counted:
+            sum_kernel[(1,)](x, filled, unknown, 5, BLOCK=8)
+        assert filled.item() == 5
+        assert unknown.isnan().item() == dtype.is_floating_point, (dtype, unknown)
+        assert counted.loaded == 2 * x.nbytes
+
+
+def case_counting_refuses_a_number_of_warps_as_a_compiler_does() -> None:
+    from tests.kernels.masked import product_kernel
+    from torchbook.kernels.counting import counting
+
+    x, out = torch.ones(16, 16), torch.zeros(16, 16)
+    for warps, refused in ((1, False), (4, False), (0, True), (5, True)):
+        said = ""
+        try:
+            with counting():
+                product_kernel[(1,)](x, out, PRECISION="ieee", num_warps=warps)
+        except AssertionError as error:
+            said = str(error)
+        assert ("power of 2" in said) == refused, (warps, said)
+
+
+def case_counting_tells_products_that_are_rounded() -> None:
+    from tests.kernels.masked import product_kernel
+    from torchbook.kernels.counting import counting
+
+    for dtype, precision, rounded in (
+        (torch.float32, "tf32", 1),
+        (torch.float32, None, 1),
+        (torch.float32, "ieee", 0),
+        (torch.float16, None, 0),
+    ):
+        x, out = torch.ones(16, 16, dtype=dtype), torch.zeros(16, 16)
+        with counting() as counted:
+            product_kernel[(1,)](x, out, PRECISION=precision)
+        assert (out == 16).all()
+        assert counted.rounded == rounded, (dtype, precision)
 
 
 def case_benchmark_tells_wrong_from_right() -> None:

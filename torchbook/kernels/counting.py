@@ -1,7 +1,9 @@
 """What a call does: kernels launched, tensors made, and, in Triton's interpreter, bytes moved and products computed.
 
 The interpreter loads and stores element by element of a mask, so what a kernel asks of memory can be counted there, on
-any machine; caches are not in it. It also finds what a GPU mostly hides: addresses outside of every operand.
+any machine; caches are not in it. It also finds what a GPU mostly hides: addresses outside of every operand, and what
+becomes of lanes that a mask leaves out. Without `other` a load gives them no value, the interpreter 0, and here they
+are nan. And it refuses a number of warps that a compiler refuses, of which the interpreter makes nothing.
 """
 
 from __future__ import annotations
@@ -22,14 +24,21 @@ from triton.runtime.jit import JITFunction
 from torchbook.kernels._start import INTERPRETED
 
 Span = tuple[int, int]
+_NAN: dict[str, np.generic] = {
+    "fp16": np.float16(np.nan),
+    "fp32": np.float32(np.nan),
+    "fp64": np.float64(np.nan),
+    "bf16": np.uint16(0x7FC0),  # the interpreter keeps a bfloat16 as its bits
+}
 
 
 @dataclass
 class Counted:
     """What was counted. Bytes, FLOPs and tiles stay 0 where kernels are compiled.
 
-    `largest` is the number of elements of the largest tile that a product (`tl.dot`) made. `tensors` are those that
-    operators of torch made with a storage of their own: operator, shape, bytes.
+    `largest` is the number of elements of the largest tile that a product (`tl.dot`) made, `rounded` the number of
+    products of float32 whose operands a GPU may round to TF32. `tensors` are those that operators of torch made with a
+    storage of their own: operator, shape, bytes.
     """
 
     launches: int = 0
@@ -37,6 +46,7 @@ class Counted:
     stored: int = 0
     flops: int = 0
     largest: int = 0
+    rounded: int = 0
     tensors: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
 
     @property
@@ -55,6 +65,7 @@ def counting() -> Iterator[Counted]:
 
     Raises:
         IndexError: an interpreted kernel read or wrote outside of its operands; the access is not carried out.
+        AssertionError: an interpreted kernel was to have a number of warps that is no power of 2.
     """
     counted = Counted()
     with _Made(counted):
@@ -73,21 +84,25 @@ def counting() -> Iterator[Counted]:
 
         def called(self: Any, *arguments: Any, **more: Any) -> Any:
             counted.launches += 1
+            warps = more.get("num_warps", 1)
+            if warps < 1 or warps & (warps - 1):
+                raise AssertionError(f"num_warps must be a power of 2, and is {warps}")  # as a compiler does
             try:
                 return call(self, *arguments, **more)
             except OutsideError as error:
                 raise IndexError(str(error)) from None
 
-        def loaded(self: Any, pointers: Any, mask: Any, *more: Any, **named: Any) -> Any:
+        def loaded(self: Any, pointers: Any, mask: Any, other: Any, *more: Any, **named: Any) -> Any:
             counted.loaded += _checked(self, "reads", pointers, mask, spans)
-            return load(self, pointers, mask, *more, **named)
+            return load(self, pointers, mask, _nothing(pointers) if other is None else other, *more, **named)
 
         def stored(self: Any, pointers: Any, value: Any, mask: Any, *more: Any, **named: Any) -> Any:
             counted.stored += _checked(self, "writes", pointers, mask, spans)
             return store(self, pointers, value, mask, *more, **named)
 
-        def multiplied(self: Any, a: Any, b: Any, *more: Any, **named: Any) -> Any:
-            product = dot(self, a, b, *more, **named)
+        def multiplied(self: Any, a: Any, b: Any, acc: Any, precision: Any, *more: Any, **named: Any) -> Any:
+            product = dot(self, a, b, acc, precision, *more, **named)
+            counted.rounded += a.get_element_ty().name == "fp32" and precision.name == "TF32"
             counted.flops += 2 * a.data.size * b.data.shape[-1]
             counted.largest = max(counted.largest, product.data.size)
             return product
@@ -149,6 +164,15 @@ def _span(tensor: torch.Tensor) -> Span:
         return start, start
     last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
     return start, start + (last + 1) * tensor.element_size()
+
+
+def _nothing(pointers: Any) -> Any:
+    """What a load gives to lanes of which nothing is known: nan; None, for the interpreter's 0, of integers."""
+    element = pointers.get_element_ty()
+    unknown = _NAN.get(element.name)
+    if unknown is None:
+        return None
+    return interpreter.TensorHandle(np.full_like(pointers.data, unknown, dtype=unknown.dtype), element)
 
 
 def _checked(builder: Any, does: str, pointers: Any, mask: Any, spans: list[Span]) -> int:
