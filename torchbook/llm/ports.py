@@ -28,6 +28,21 @@ LLAMA_NAMES = {
     "_proj": "",
 }
 
+# For a mixture of experts in place of the MLP, and for DeepSeek-V3, whose attention has parts of its own.
+MIXTRAL_NAMES = {"mlp.gate.": "mlp.router."} | LLAMA_NAMES
+DEEPSEEK_NAMES = {
+    "q_a_proj": "query_down",
+    "q_a_layernorm": "query_norm",
+    "q_b_proj": "query_up",
+    "kv_a_proj_with_mqa": "down",
+    "kv_a_layernorm": "norm",
+    "kv_b_proj": "up",
+    "o_proj": "output",
+    "self_attn": "attention",
+    "e_score_correction_bias": "bias",
+    "shared_experts": "shared",
+} | MIXTRAL_NAMES
+
 
 def renamed(state: Mapping[str, Tensor], names: Mapping[str, str] = LLAMA_NAMES) -> dict[str, Tensor]:
     """A state dict with other names: every key of `names` that occurs in a name is replaced, one after the other.
@@ -70,6 +85,34 @@ def gap(ours: Callable[[Tensor], Tensor], theirs: Any, ids: Tensor) -> float:
     """
     expected = theirs(ids).logits
     return float((ours(ids) - expected).abs().max() / expected.std())
+
+
+def met(config: Any) -> tuple[int, float]:
+    """Parameters of a mixture of experts, and those that one token meets; the model is built without weights.
+
+    A token meets `num_experts_per_tok` of `num_local_experts` of the weights of the experts, one row of the embedding,
+    and all others.
+
+    Args:
+        config: a `PreTrainedConfig` of a decoder with experts.
+
+    Returns:
+        All parameters, and those that one token meets.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    share = {
+        "experts": config.num_experts_per_tok / config.num_local_experts,
+        "embed_tokens": 1 / config.vocab_size,
+    }
+    total, active = 0, 0.0
+    for name, p in model.named_parameters():
+        parts = [share[part] for part in name.split(".") if part in share]
+        total += p.numel()
+        active += p.numel() * (parts[0] if parts else 1)
+    return total, active
 
 
 def traits(config: Any) -> dict[str, str]:
