@@ -102,7 +102,7 @@ def test_a_norm_of_queries_is_read_off_the_parameters() -> None:
 def test_a_token_meets_some_experts_one_row_and_all_else() -> None:
     from transformers import MixtralConfig
 
-    sizes = dict(hidden_size=16, num_attention_heads=2, num_key_value_heads=1, num_hidden_layers=1)
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 1, "num_hidden_layers": 1}
     config = MixtralConfig(**sizes, vocab_size=10, intermediate_size=8, num_local_experts=4, num_experts_per_tok=1)
     experts, table = 4 * 3 * 16 * 8, 10 * 16
     rest = table + 2 * 16 * 16 + 2 * 16 * 8 + 4 * 16 + 3 * 16  # head, q and o, k and v, router, norms
