@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from torchbook.llm import GPT, Config
-from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, traits
+from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, tiny, traits
 
 LLAMA = Config(
     vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
@@ -115,3 +115,19 @@ def test_names_of_a_router_and_of_latent_attention() -> None:
         "model.layers.1.self_attn.kv_a_proj_with_mqa.weight": torch.ones(1),
     }
     assert list(renamed(state, DEEPSEEK_NAMES)) == ["blocks.1.mlp.router.bias", "blocks.1.attention.down.weight"]
+
+
+def test_tiny_models_have_the_parts_of_their_family() -> None:
+    names = {name for name, _ in tiny("mixtral").named_parameters()}
+    assert "model.layers.0.mlp.gate.weight" in names
+    deepseek = tiny("deepseek-v3")
+    state = renamed(deepseek.state_dict(), DEEPSEEK_NAMES)
+    assert state["blocks.0.mlp.up.weight"].shape == (96, 32)
+    assert state["blocks.1.attention.down.weight"].shape == (12 + 8, 32)
+    assert state["blocks.2.mlp.router.bias"].abs().min() > 0
+    assert deepseek(torch.tensor([[1, 2]])).logits.shape == (1, 2, 101)
+
+
+def test_another_family_is_refused() -> None:
+    with pytest.raises(KeyError, match="gpt"):
+        tiny("gpt")

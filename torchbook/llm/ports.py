@@ -115,6 +115,50 @@ def met(config: Any) -> tuple[int, float]:
     return total, active
 
 
+def tiny(family: str) -> Any:
+    """A model of transformers with three layers of width 32, four heads, 101 tokens, and large random weights.
+
+    Args:
+        family: "mixtral" (8 experts of 48 hidden units, 2 chosen) or "deepseek-v3" (16 experts of 24 hidden units in
+            4 groups, of which 2 are kept, 4 chosen; the first layer has a plain MLP of 96 hidden units; the latent
+            vector has 12 channels, that of the queries 20, keys have 16 and 8 turned ones, values 16). The biases of
+            DeepSeek-V3's routers are random, too.
+
+    Raises:
+        KeyError: another family.
+    """
+    from transformers import DeepseekV3Config, DeepseekV3ForCausalLM, MixtralConfig, MixtralForCausalLM
+
+    sizes: dict[str, Any] = {"vocab_size": 101, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
+    sizes |= {"max_position_embeddings": 64, "rms_norm_eps": 1e-5}
+    mixtral = {"num_key_value_heads": 2, "intermediate_size": 48}
+    deepseek = {
+        "num_key_value_heads": 4,
+        "intermediate_size": 96,
+        "moe_intermediate_size": 24,
+        "n_routed_experts": 16,
+        "num_experts_per_tok": 4,
+        "n_group": 4,
+        "topk_group": 2,
+        "first_k_dense_replace": 1,
+        "kv_lora_rank": 12,
+        "q_lora_rank": 20,
+        "qk_nope_head_dim": 16,
+        "qk_rope_head_dim": 8,
+        "v_head_dim": 16,
+    }
+    kinds: dict[str, tuple[Any, Any, dict[str, int]]] = {
+        "mixtral": (MixtralForCausalLM, MixtralConfig, mixtral),
+        "deepseek-v3": (DeepseekV3ForCausalLM, DeepseekV3Config, deepseek),
+    }
+    model, config, own = kinds[family]
+    found = large(model(config(**sizes, **own)))
+    for name, buffer in found.named_buffers():
+        if name.endswith("correction_bias"):
+            nn.init.normal_(buffer, std=0.3)
+    return found
+
+
 def traits(config: Any) -> dict[str, str]:
     """How a model of transformers differs from `torchbook.llm.GPT`, read from its config and its parameters' names.
 
