@@ -186,7 +186,8 @@ def loads(runs: Mapping[str, Tensor]) -> Drawing:
         for e, one in enumerate(load):
             x, tall = e * w, max(one * scale, 1.0)
             drawing.box(x + 6, floor - tall, role="read", w=w - 12, h=tall)
-            drawing.text(x + w / 2, floor - tall - 10, f"{100 * one:.0f} %", "middle")
+            clear = max(tall, even * scale) if tall > even * scale - 14 else tall  # of the dashed line
+            drawing.text(x + w / 2, floor - clear - 10, f"{100 * one:.0f} %", "middle")
             drawing.text(x + w / 2, floor + 12, f"e{e}", "middle")
         drawing.line([(0, floor - even * scale), (count * w, floor - even * scale)], "absent")
         y = floor + 40
