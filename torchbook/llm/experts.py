@@ -1,6 +1,8 @@
-"""The router of DeepSeek-V3 (DeepSeek-AI 2024), which the page on experts follows step by step for one token."""
+"""What the page on experts uses beside its own code: a training loop, and the router of DeepSeek-V3 (2024)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -41,3 +43,45 @@ class V3Router(nn.Module):
         experts = self.choose(scores)
         weights = scores.gather(1, experts)
         return self.factor * weights / weights.sum(-1, keepdim=True), experts
+
+
+def learn(
+    model: nn.Module,
+    draw: Callable[[int], tuple[Tensor, ...]],
+    *,
+    seed: int,
+    extra: Callable[[nn.Module], Tensor] | None = None,
+    after: Callable[[nn.Module], None] | None = None,
+    steps: int = 400,
+    batch: int = 256,
+    lr: float = 5e-3,
+) -> list[float]:
+    """Train a network with Adam on the squared error; runs with one seed see the same tokens.
+
+    Args:
+        model: is changed in place.
+        draw: gives that many tokens x, what is to be computed from them y, and whatever else, from torch's generator.
+        seed: of torch's generator, set before the first step.
+        extra: a second loss, computed from the model after it has seen the batch.
+        after: is called with the model after each step of the optimizer.
+        steps: number of updates.
+        batch: tokens of an update.
+        lr: learning rate.
+
+    Returns:
+        The squared error of each step, without the second loss.
+    """
+    torch.manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    errors = []
+    for _ in range(steps):
+        x, y, *_others = draw(batch)
+        error = F.mse_loss(model(x), y)
+        loss = error if extra is None else error + extra(model)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if after is not None:
+            after(model)
+        errors.append(error.item())
+    return errors
