@@ -71,3 +71,27 @@ def test_the_latent_cache_counts_what_it_keeps() -> None:
     said = texts(families.latent_cache(width=64, heads=4, plain=16, turned=8, value=12, latent=20))
     assert "kept in the cache: 28 numbers" in said
     assert f"made when they are needed: {4 * (16 + 8 + 12)} numbers" in said
+
+
+def test_specialists_are_shares_of_their_source() -> None:
+    drawing = families.specialists(torch.tensor([0, 0, 0, 0, 1]), torch.tensor([[1], [1], [1], [0], [2]]), 4)
+    assert drawing.words == "source 0: 25 % to expert 0, 75 % to expert 1; source 1: 100 % to expert 2."
+    assert [text for text in texts(drawing) if text.isdigit()] == ["25", "75", "100", "20", "60", "20", "0"]
+
+
+@pytest.mark.parametrize(("source", "count"), [(torch.tensor([0, 1]), 4), (torch.tensor([0, 1, 8]), 4)])
+def test_specialists_that_cannot_be_drawn_are_refused(source: torch.Tensor, count: int) -> None:
+    with pytest.raises(ValueError, match="8 sources and 8 experts at most"):
+        families.specialists(source, EXPERTS, count)
+
+
+def test_loads_are_drawn_in_percent() -> None:
+    drawing = families.loads({"a": torch.tensor([0.75, 0.25]), "b": torch.tensor([0.5, 0.5])})
+    assert drawing.words == "a: 75 %, 25 %; b: 50 %, 50 %."
+    assert "dashed: an even share, 50.0 %" in texts(drawing)
+
+
+@pytest.mark.parametrize("runs", [{}, {"a": torch.ones(9)}, {"a": torch.ones(2), "b": torch.ones(3)}])
+def test_loads_that_cannot_be_drawn_are_refused(runs: dict[str, torch.Tensor]) -> None:
+    with pytest.raises(ValueError, match="8 at most"):
+        families.loads(runs)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from torchbook.llm import GPT, Config
-from torchbook.llm.ports import gap, large, loaded, renamed, traits
+from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, tiny, traits
 
 LLAMA = Config(
     vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
@@ -97,3 +97,37 @@ def test_a_norm_of_queries_is_read_off_the_parameters() -> None:
     from transformers import Qwen3Config
 
     assert traits(Qwen3Config(hidden_size=64, num_attention_heads=4, num_hidden_layers=2))["QK norm"] == "yes"
+
+
+def test_a_token_meets_some_experts_one_row_and_all_else() -> None:
+    from transformers import MixtralConfig
+
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 1, "num_hidden_layers": 1}
+    config = MixtralConfig(**sizes, vocab_size=10, intermediate_size=8, num_local_experts=4, num_experts_per_tok=1)
+    experts, table = 4 * 3 * 16 * 8, 10 * 16
+    rest = table + 2 * 16 * 16 + 2 * 16 * 8 + 4 * 16 + 3 * 16  # head, q and o, k and v, router, norms
+    assert met(config) == (experts + table + rest, pytest.approx(experts / 4 + 16 + rest))
+
+
+def test_names_of_a_router_and_of_latent_attention() -> None:
+    state = {
+        "model.layers.1.mlp.gate.e_score_correction_bias": torch.ones(1),
+        "model.layers.1.self_attn.kv_a_proj_with_mqa.weight": torch.ones(1),
+    }
+    assert list(renamed(state, DEEPSEEK_NAMES)) == ["blocks.1.mlp.router.bias", "blocks.1.attention.down.weight"]
+
+
+def test_tiny_models_have_the_parts_of_their_family() -> None:
+    names = {name for name, _ in tiny("mixtral").named_parameters()}
+    assert "model.layers.0.mlp.gate.weight" in names
+    deepseek = tiny("deepseek-v3")
+    state = renamed(deepseek.state_dict(), DEEPSEEK_NAMES)
+    assert state["blocks.0.mlp.up.weight"].shape == (96, 32)
+    assert state["blocks.1.attention.down.weight"].shape == (12 + 8, 32)
+    assert state["blocks.2.mlp.router.bias"].abs().min() > 0
+    assert deepseek(torch.tensor([[1, 2]])).logits.shape == (1, 2, 101)
+
+
+def test_another_family_is_refused() -> None:
+    with pytest.raises(KeyError, match="gpt"):
+        tiny("gpt")

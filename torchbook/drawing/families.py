@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from torch import Tensor
@@ -113,6 +114,84 @@ def routing(weights: Tensor, experts: Tensor, count: int) -> Drawing:
         drawing.text(left + e * w + w / 2, y, str(many), "middle")
     drawing.text(0, y + 24, "last row: how many tokens an expert computes")
     drawing.legend(0, y + 50, {"read": "computed", "absent": "not computed"})
+    return drawing
+
+
+def specialists(source: Tensor, experts: Tensor, count: int) -> Drawing:
+    """Which expert computes the tokens of which source, as a share of the source's tokens in percent.
+
+    Args:
+        source: (tokens,), where each token comes from, counted from 0.
+        experts: (tokens,) or (tokens, chosen), as a router gives them.
+        count: number of experts.
+
+    Raises:
+        ValueError: another number of sources than of rows of experts, or more than 8 sources or experts.
+    """
+    groups = int(source.max()) + 1
+    if len(source) != len(experts) or max(groups, count) > 8:
+        raise ValueError("a source and its experts for each token, of 8 sources and 8 experts at most")
+    each = experts.reshape(len(experts), -1)
+    pairs = (source[:, None] * count + each).flatten().bincount(minlength=groups * count).reshape(groups, count)
+    percent = [
+        [round(100 * n / max(1, m)) for n in row] for row, m in zip(pairs.tolist(), _totals(source), strict=True)
+    ]
+    said = [
+        f"source {g}: " + ", ".join(f"{share} % to expert {e}" for e, share in enumerate(row) if share)
+        for g, row in enumerate(percent)
+    ]
+    drawing = Drawing("Which expert computes which source", "; ".join(said) + ".")
+    left, w, h = 74.0, 37.0, 24.0
+    for e in range(count):
+        drawing.text(left + e * w + w / 2, 0, f"e{e}", "middle", bold=True)
+    cells = [[str(share) if share else "" for share in row] for row in percent]
+    drawing.grid(left, 14, cells, lambda r, c: "read" if percent[r][c] >= 50 else "absent", cell=(w, h))
+    for g in range(groups):
+        drawing.text(left - 8, 14 + h * g + h / 2, f"source {g}", "end")
+    y = 14 + h * groups + 14
+    for e, many in enumerate(pairs.sum(0).tolist()):
+        share = round(100 * many / len(source))
+        drawing.text(left + e * w + w / 2, y, str(share), "middle", bold=True)
+    drawing.text(left - 8, y, "all", "end", bold=True)
+    drawing.text(0, y + 24, "in percent of the tokens of the row")
+    return drawing
+
+
+def _totals(source: Tensor) -> list[int]:
+    return [int(n) for n in source.bincount().tolist()]
+
+
+def loads(runs: Mapping[str, Tensor]) -> Drawing:
+    """The share of the tokens that each expert computes, as bars, for several runs below each other.
+
+    Args:
+        runs: name of a run to the shares (experts,) of its experts, each between 0 and 1.
+
+    Raises:
+        ValueError: no runs, more than 8 experts, or runs with different numbers of experts.
+    """
+    shares = {name: [float(one) for one in load.tolist()] for name, load in runs.items()}
+    counts = {len(load) for load in shares.values()}
+    if len(counts) != 1 or max(counts) > 8:
+        raise ValueError("loads needs runs with the same number of experts, 8 at most")
+    (count,) = counts
+    even = 1 / count
+    said = [f"{name}: " + ", ".join(f"{100 * one:.0f} %" for one in load) for name, load in shares.items()]
+    drawing = Drawing("Share of the tokens that each expert computes", "; ".join(said) + ".")
+    w, high, y = 46.0, 66.0, 0.0
+    scale = high / max(max(load) for load in shares.values())
+    for name, load in shares.items():
+        drawing.text(0, y, name, bold=True)
+        floor = y + 30 + high
+        for e, one in enumerate(load):
+            x, tall = e * w, max(one * scale, 1.0)
+            drawing.box(x + 6, floor - tall, role="read", w=w - 12, h=tall)
+            clear = max(tall, even * scale) if tall > even * scale - 14 else tall  # of the dashed line
+            drawing.text(x + w / 2, floor - clear - 10, f"{100 * one:.0f} %", "middle")
+            drawing.text(x + w / 2, floor + 12, f"e{e}", "middle")
+        drawing.line([(0, floor - even * scale), (count * w, floor - even * scale)], "absent")
+        y = floor + 40
+    drawing.text(0, y, f"dashed: an even share, {100 * even:.1f} %")
     return drawing
 
 

@@ -28,6 +28,21 @@ LLAMA_NAMES = {
     "_proj": "",
 }
 
+# For a mixture of experts in place of the MLP, and for DeepSeek-V3, whose attention has parts of its own.
+MIXTRAL_NAMES = {"mlp.gate.": "mlp.router."} | LLAMA_NAMES
+DEEPSEEK_NAMES = {
+    "q_a_proj": "query_down",
+    "q_a_layernorm": "query_norm",
+    "q_b_proj": "query_up",
+    "kv_a_proj_with_mqa": "down",
+    "kv_a_layernorm": "norm",
+    "kv_b_proj": "up",
+    "o_proj": "output",
+    "self_attn": "attention",
+    "e_score_correction_bias": "bias",
+    "shared_experts": "shared",
+} | MIXTRAL_NAMES
+
 
 def renamed(state: Mapping[str, Tensor], names: Mapping[str, str] = LLAMA_NAMES) -> dict[str, Tensor]:
     """A state dict with other names: every key of `names` that occurs in a name is replaced, one after the other.
@@ -70,6 +85,78 @@ def gap(ours: Callable[[Tensor], Tensor], theirs: Any, ids: Tensor) -> float:
     """
     expected = theirs(ids).logits
     return float((ours(ids) - expected).abs().max() / expected.std())
+
+
+def met(config: Any) -> tuple[int, float]:
+    """Parameters of a mixture of experts, and those that one token meets; the model is built without weights.
+
+    A token meets `num_experts_per_tok` of `num_local_experts` of the weights of the experts, one row of the embedding,
+    and all others.
+
+    Args:
+        config: a `PreTrainedConfig` of a decoder with experts.
+
+    Returns:
+        All parameters, and those that one token meets.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    share = {
+        "experts": config.num_experts_per_tok / config.num_local_experts,
+        "embed_tokens": 1 / config.vocab_size,
+    }
+    total, active = 0, 0.0
+    for name, p in model.named_parameters():
+        parts = [share[part] for part in name.split(".") if part in share]
+        total += p.numel()
+        active += p.numel() * (parts[0] if parts else 1)
+    return total, active
+
+
+def tiny(family: str) -> Any:
+    """A model of transformers with three layers of width 32, four heads, 101 tokens, and large random weights.
+
+    Args:
+        family: "mixtral" (8 experts of 48 hidden units, 2 chosen) or "deepseek-v3" (16 experts of 24 hidden units in
+            4 groups, of which 2 are kept, 4 chosen; the first layer has a plain MLP of 96 hidden units; the latent
+            vector has 12 channels, that of the queries 20, keys have 16 and 8 turned ones, values 16). The biases of
+            DeepSeek-V3's routers are random, too.
+
+    Raises:
+        KeyError: another family.
+    """
+    from transformers import DeepseekV3Config, DeepseekV3ForCausalLM, MixtralConfig, MixtralForCausalLM
+
+    sizes: dict[str, Any] = {"vocab_size": 101, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
+    sizes |= {"max_position_embeddings": 64, "rms_norm_eps": 1e-5}
+    mixtral = {"num_key_value_heads": 2, "intermediate_size": 48}
+    deepseek = {
+        "num_key_value_heads": 4,
+        "intermediate_size": 96,
+        "moe_intermediate_size": 24,
+        "n_routed_experts": 16,
+        "num_experts_per_tok": 4,
+        "n_group": 4,
+        "topk_group": 2,
+        "first_k_dense_replace": 1,
+        "kv_lora_rank": 12,
+        "q_lora_rank": 20,
+        "qk_nope_head_dim": 16,
+        "qk_rope_head_dim": 8,
+        "v_head_dim": 16,
+    }
+    kinds: dict[str, tuple[Any, Any, dict[str, int]]] = {
+        "mixtral": (MixtralForCausalLM, MixtralConfig, mixtral),
+        "deepseek-v3": (DeepseekV3ForCausalLM, DeepseekV3Config, deepseek),
+    }
+    model, config, own = kinds[family]
+    found = large(model(config(**sizes, **own)))
+    for name, buffer in found.named_buffers():
+        if name.endswith("correction_bias"):
+            nn.init.normal_(buffer, std=0.3)
+    return found
 
 
 def traits(config: Any) -> dict[str, str]:

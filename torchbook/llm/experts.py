@@ -1,0 +1,87 @@
+"""What the page on experts uses beside its own code: a training loop, and the router of DeepSeek-V3 (2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+
+class V3Router(nn.Module):
+    """Sigmoid scores, the best groups by score plus bias, the best experts in them; weights without the bias.
+
+    Args:
+        width: channels of a token.
+        experts: number of experts, a multiple of `groups`, at least 2 in a group.
+        k: experts of a token.
+        groups: number of groups; neighbouring experts are a group.
+        kept: groups that a token's experts may come from, with at least k experts together.
+        factor: sum of a token's weights.
+    """
+
+    def __init__(self, width: int, experts: int, k: int, *, groups: int, kept: int, factor: float = 2.5) -> None:
+        super().__init__()
+        self.k, self.groups, self.kept, self.factor = k, groups, kept, factor
+        self.weight = nn.Parameter(0.02 * torch.randn(experts, width))
+        self.bias: Tensor
+        self.register_buffer("bias", torch.zeros(experts))
+
+    def choose(self, scores: Tensor) -> Tensor:
+        """The chosen experts: (N, E) to (N, k) int64."""
+        choice = (scores + self.bias).unflatten(-1, (self.groups, -1))
+        of_group = choice.topk(2, dim=-1).values.sum(-1)  # (N, groups)
+        kept = of_group.topk(self.kept, dim=-1).indices
+        ruled_out = torch.ones_like(of_group).scatter(1, kept, 0.0).bool()
+        choice = choice.masked_fill(ruled_out[..., None], -torch.inf)
+        return choice.flatten(1).topk(self.k, dim=-1).indices
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x (N, C) to weights and experts, both (N, k)."""
+        scores = F.linear(x, self.weight).sigmoid()
+        experts = self.choose(scores)
+        weights = scores.gather(1, experts)
+        return self.factor * weights / weights.sum(-1, keepdim=True), experts
+
+
+def learn(
+    model: nn.Module,
+    draw: Callable[[int], tuple[Tensor, ...]],
+    *,
+    seed: int,
+    extra: Callable[[nn.Module], Tensor] | None = None,
+    after: Callable[[nn.Module], None] | None = None,
+    steps: int = 400,
+    batch: int = 256,
+    lr: float = 5e-3,
+) -> list[float]:
+    """Train a network with Adam on the squared error; runs with one seed see the same tokens.
+
+    Args:
+        model: is changed in place.
+        draw: gives that many tokens x, what is to be computed from them y, and whatever else, from torch's generator.
+        seed: of torch's generator, set before the first step.
+        extra: a second loss, computed from the model after it has seen the batch.
+        after: is called with the model after each step of the optimizer.
+        steps: number of updates.
+        batch: tokens of an update.
+        lr: learning rate.
+
+    Returns:
+        The squared error of each step, without the second loss.
+    """
+    torch.manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    errors = []
+    for _ in range(steps):
+        x, y, *_others = draw(batch)
+        error = F.mse_loss(model(x), y)
+        loss = error if extra is None else error + extra(model)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if after is not None:
+            after(model)
+        errors.append(error.item())
+    return errors
