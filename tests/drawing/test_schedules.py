@@ -125,3 +125,31 @@ def test_neither_one_batch_nor_punctual_ranks_are_drawn() -> None:
         schedules.accumulated(1)
     with pytest.raises(ValueError, match="late"):
         schedules.straggler(0)
+
+
+def test_a_bucket_is_sent_when_its_last_gradient_is_ready() -> None:
+    drawing = schedules.bucketed({"small": [[7, 5, 3], [1, 6, 4], [2, 0]], "large": [[7, 5, 3, 1, 6, 4, 2, 0]]})
+    assert drawing.words == (
+        "small: layers 7 5 3 are sent after 3 of 8 gradients; small: layers 1 6 4 are sent after 6 of 8 gradients; "
+        "small: layers 2 0 are sent after 8 of 8 gradients; "
+        "large: layers 7 5 3 1 6 4 2 0 are sent after 8 of 8 gradients."
+    )
+    found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="26"', drawing.svg())
+    bars = [(float(x), float(y), float(width)) for x, y, width in found]
+    small, large = bars[8:11], bars[-1]
+    assert small[0][0] == pytest.approx(bars[3][0], abs=0.1)  # begins with the fourth gradient
+    assert small[-1][0] + small[-1][2] < large[0] + large[2]  # ends earlier
+
+
+def test_a_bucket_waits_for_the_one_before_it() -> None:
+    svg = schedules.bucketed({"slow": [[1], [0]]}, sending=3).svg()
+    bars = [
+        (float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="26"', svg)
+    ]
+    assert bars[3][0] == pytest.approx(bars[2][0] + bars[2][1], abs=0.1)
+
+
+@pytest.mark.parametrize("runs", [{}, {"none": []}, {"empty": [[]]}, {"twice": [[1], [1]]}])
+def test_buckets_without_layers_are_refused(runs: dict[str, list[list[int]]]) -> None:
+    with pytest.raises(ValueError, match=r"bucket"):
+        schedules.bucketed(runs)

@@ -298,3 +298,41 @@ def straggler(late: float = 2) -> Drawing:
     drawing.lanes(0, 0, rows, w=WIDTH - 10)
     drawing.legend(0, 78, {"read": "computes", "absent": "waits in backward", "write": "all-reduce"})
     return drawing
+
+
+def bucketed(runs: Mapping[str, Sequence[Sequence[int]]], sending: float = 0.6) -> Drawing:
+    """When DDP sends the buckets of a backward: a lane that computes, and below it a lane that sends, for each run.
+
+    Computing a layer's gradient takes 1. A bucket is sent when its last gradient is ready, and after those before it.
+
+    Args:
+        runs: names, to the buckets in their order, each with its layers in the order in which gradients become ready.
+        sending: how long the gradient of one layer takes.
+
+    Raises:
+        ValueError: there is no run, an empty bucket, or a layer twice.
+    """
+    layers = {name: [layer for bucket in buckets for layer in bucket] for name, buckets in runs.items()}
+    if not runs or not all(buckets and all(buckets) for buckets in runs.values()):
+        raise ValueError("every run needs buckets, and every bucket a layer")
+    if any(len(set(one)) != len(one) for one in layers.values()):
+        raise ValueError("a layer is in one bucket")
+    lanes: dict[str, dict[str, list[Part]]] = {}
+    said = []
+    for name, buckets in runs.items():
+        sent: list[Part] = []
+        ready, free = 0, 0.0
+        for bucket in buckets:
+            ready += len(bucket)
+            start = max(float(ready), free)
+            free = start + sending * len(bucket)
+            sent.append(Part(sending * len(bucket), " ".join(map(str, bucket)), "write", start))
+            said.append(f"{name}: layers {sent[-1].text} are sent after {ready} of {len(layers[name])} gradients")
+        lanes[name] = {"backward": [Part(1, str(layer), "read") for layer in layers[name]], "sending": sent}
+    drawing = Drawing("When DDP sends its buckets", "; ".join(said) + ".")
+    longest = max(part.start + part.length for rows in lanes.values() for part in rows["sending"] if part.start)
+    for number, (name, rows) in enumerate(lanes.items()):
+        drawing.text(0, 86.0 * number, name, bold=True)
+        drawing.lanes(0, 86.0 * number + 14, rows, w=WIDTH - 10, longest=longest, gap=4)
+    drawing.legend(0, 86.0 * len(lanes) + 2, {"read": "computes a layer's gradient", "write": "sends a bucket"})
+    return drawing
