@@ -2,14 +2,54 @@ from torchbook.practice.ranks import Ranks
 
 RANKS = Ranks(world=2)
 
-# The model keeps what it sees; the first feature of a row is its number.
+# The model keeps what it sees; the first feature of a row is its number. Rows of the dataset are followed until they
+# are sent to a device, and graphs are counted as long as anything holds them.
 _COMMON = """
-import copy, pathlib, tempfile, time
+import copy, pathlib, tempfile, time, weakref
+from numbers import Real
 
 import torch._dynamo  # DistributedDataParallel would import it, once in each rank
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.data import TensorDataset
 
-seen = []
+seen, held, graphs = [], [], weakref.WeakSet()
+
+
+class Counted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        graphs.add(ctx)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+class Followed(TorchFunctionMode):
+    '''What meets tensors that are elsewhere while it is where the dataset is.'''
+
+    def __init__(self, start):
+        super().__init__()
+        self.left, self.met = {id(t): t for t in start}, set()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        given = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        name, named = func.__name__, kwargs or {}
+        goes = "device" in named or name in ("cpu", "cuda", "type_as", "copy_", "__setitem__")
+        goes |= name == "to" and any(isinstance(a, torch.device | str | torch.Tensor) for a in args[1:])
+        left = not goes and any(id(t) in self.left for t in given)
+        if left and name != "__getitem__" and any(t.dim() and id(t) not in self.left for t in given):
+            self.met.add(name.strip("_"))
+            left = False
+        out = func(*args, **named)
+        for t in tree_leaves(out):
+            if isinstance(t, torch.Tensor):
+                self.left.pop(id(t), None)  # what need not be moved is not copied
+                if left:
+                    self.left[id(t)] = t
+        return out
 
 
 class Seeing(nn.Module):
@@ -19,8 +59,9 @@ class Seeing(nn.Module):
 
     def forward(self, x):
         if self.training:
+            held.append(len(graphs))
             seen.append(x[:, 0].round().long().tolist())
-        return self.last(torch.tanh(self.first(x * torch.tensor([0.05, 1.0, 1.0, 1.0]))))
+        return self.last(Counted.apply(torch.tanh(self.first(x * torch.tensor([0.05, 1.0, 1.0, 1.0])))))
 
 
 def numbered(rows):
@@ -43,11 +84,12 @@ def trained(answer, name, rows, **how):
         time.sleep(0.5 * (rank == 0))
         saving(what, where, *rest, **more)
 
-    seen.clear()
+    seen.clear(), held.clear(), graphs.clear()
+    followed = Followed(dataset.tensors)
     torch.save = save
     activities = [torch.profiler.ProfilerActivity.CPU]
     try:
-        with torch.profiler.profile(activities=activities, record_shapes=True) as prof:
+        with torch.profiler.profile(activities=activities, record_shapes=True) as prof, followed:
             losses = answer.train(model, dataset, lr=0.5, path=str(path), **how)
         there = path.exists()
     finally:
@@ -60,6 +102,9 @@ def trained(answer, name, rows, **how):
     dist.all_gather_object(everyone, (mine, start))
     said = {
         "losses": [float(loss) for loss in losses],
+        "types": sorted({type(loss).__name__ for loss in losses if not isinstance(loss, Real)}),
+        "met": sorted(followed.met),
+        "held": max(held, default=0),
         "seen": mine,
         "numbers": numbers,
         "saves": len(saved),
@@ -174,11 +219,28 @@ def test_one_exchange_a_step(train, source):
 def test_mean_loss(train, source):
     first, second = _values(source)
     assert first["losses"] == second["losses"], "each rank returns the loss of its own rows: the mean is over all"
+    assert not first["types"], f"the list has numbers, and not a {' or a '.join(first['types'])}"
     found, expected = first["losses"], first["wanted_losses"]
     assert len(found) == 2, f"two epochs have two losses, not {len(found)}"
     assert all(abs(f - e) < 1e-3 for f, e in zip(found, expected, strict=True)), (
         f"the mean losses over all rows are {', '.join(f'{e:.4f}' for e in expected)}, not "
         f"{', '.join(f'{f:.4f}' for f in found)}"
+    )
+
+
+def test_device(train, source):
+    met = _values(source)[0]["met"]
+    assert not met or "device_ids" in source, (  # with device_ids, DDP moves what goes through it
+        f"rows of the dataset are on the CPU, and {', '.join(met)} gets them together with tensors that are on the "
+        "model's device: nobody has moved them there, and on a GPU that fails"
+    )
+
+
+def test_no_history(train, source):
+    held = _values(source, "four")[0]["held"]
+    assert held <= 4, (
+        f"a forward begins while {held} graphs of earlier ones are held, more than the 4 micro-batches of a step: "
+        "a sum of losses keeps the graph of each, and memory grows from step to step"
     )
 
 

@@ -1,3 +1,5 @@
+import contextlib
+import inspect
 import io
 import random
 
@@ -85,10 +87,30 @@ def test_audit(audit):
     )
 
 
+def test_audit_of_a_training(audit):
+    w = torch.linspace(0, 1, 5, requires_grad=True)
+    _audited(audit, lambda: w * 2, "a product of weights depends on nothing")
+
+    def step():
+        assert torch.is_grad_enabled(), "the program trains, and it is called where no gradients are recorded"
+        return w - torch.autograd.grad((w * torch.rand(5)).sum(), w)[0]
+
+    _audited(audit, step, "a step along a random gradient", torch=True)
+
+
+def test_audit_of_one_number(audit):
+    for threads in (2, 3, 4):
+        program = lambda threads=threads: torch.tensor(torch.get_num_threads() == threads)  # noqa: E731
+        _audited(audit, program, f"a program asks whether there are {threads} threads", threads=True)
+
+
 def test_audit_of_a_coin(audit):
     for bit in range(1, 9):
         coin = lambda bit=bit: torch.tensor(int(random.random() * 2**bit) % 2)  # noqa: E731
         _audited(audit, coin, "one coin is tossed, and two seeds can give the same side", random=True)
+    coin = lambda: torch.tensor(np.random.randint(2))  # noqa: E731
+    _audited(audit, coin, "numpy tosses a coin", numpy=True)
+    _audited(audit, lambda: torch.randint(2, ()), "torch tosses a coin", torch=True)
     zeros = lambda: torch.zeros(3) * (1 if random.random() < 0.5 else -1)  # noqa: E731
     _audited(audit, zeros, "a coin decides between 0 and -0, which differ in a bit", random=True)
 
@@ -97,6 +119,7 @@ def test_audit_other(audit):
     calls = iter(range(10**6))
     unknown = dict.fromkeys(("random", "numpy", "torch", "threads"), None)
     _audited(audit, lambda: torch.tensor(next(calls)), "it counts its calls", other=True, **unknown)
+    _audited(audit, lambda: torch.tensor(next(calls) % 2), "each second call is another", other=True, **unknown)
     generator = torch.Generator()
     _audited(audit, lambda: torch.rand(3, generator=generator), "it has a generator of its own", other=True, **unknown)
     nan = torch.tensor([1.0, float("nan")])
@@ -104,9 +127,18 @@ def test_audit_other(audit):
 
 
 def test_audit_puts_back(audit):
+    for draw in (random.random, np.random.random, lambda: torch.rand(1)):
+        draw()  # so that no seed that is set anew gives the same state
     before = _state()
     audit(lambda: torch.rand(3) + random.random() + np.random.random())
     assert _state() == before, "after the audit, a generator or the number of threads is not what it was"
+
+    def fails():
+        raise FloatingPointError
+
+    with contextlib.suppress(FloatingPointError):  # it goes on, or the audit has an answer: nothing was said of it
+        audit(fails)
+    assert _state() == before, "after an audit of a program that raises, generators or threads are not what they were"
 
 
 def test_augment(augment):
@@ -151,6 +183,49 @@ def test_learns(Exact):
         found = run.net(x).argmax(1).tolist()
     right = sum(run.classes[name] == number for name, number in zip(labels, found, strict=True))
     assert right > 30, f"after 20 steps {right} of 40 rows are told apart; 30 is the least"
+
+
+def test_trains_as_careless(augment, Exact):
+    x, labels = data()
+    run, rows, triples, inputs = Exact(x, labels, 3), [], [], []
+    parameters = list(run.net.parameters())
+    weights, momenta = ([f(p.detach()) for p in parameters] for f in (torch.clone, torch.zeros_like))
+    gradients = [[] for _ in parameters]
+
+    def noted(row, seed, epoch, index):
+        rows.append(int((x - row).abs().sum(1).argmin()))
+        triples.append((int(seed), int(epoch), int(index)))
+        return augment(row, seed, epoch, index)
+
+    handles = [run.net.register_forward_pre_hook(lambda _, args: inputs.append(args[0].detach().clone()))]
+    for p, found in zip(parameters, gradients, strict=True):
+        handles.append(p.register_hook(lambda g, found=found: found.append(g.clone())))
+    names = inspect.unwrap(augment).__globals__
+    names["augment"] = noted
+    try:
+        run.advance(6)  # two epochs of 40 rows
+    finally:
+        names["augment"] = augment
+        for handle in handles:
+            handle.remove()
+    first, second = rows[:40], rows[40:]
+    assert sorted(first) == sorted(second) == list(range(40)), (
+        "3 steps are an epoch and go through all 40 rows, with noise of `augment` for each: in two epochs there was "
+        f"noise for {len(rows)} rows, {len(set(first))} different ones among the first 40"
+    )
+    assert first != second, "the second epoch has the rows in the order of the first"
+    assert len(set(triples)) == 80, "the noise of two epochs has the same three numbers twice, and is the same then"
+    sizes = [len(t) for t in inputs]
+    assert sizes == [16, 16, 8] * 2, f"a step has 16 rows, and the last of an epoch those that are left: {sizes}"
+    for t in inputs:
+        size = t.square().mean().sqrt().item()
+        assert abs(size - 1) < 1e-3, f"a batch is divided by its root mean square, which is 1 then, not {size:.3f}"
+    for step in range(6):
+        for w, v, found in zip(weights, momenta, gradients, strict=True):
+            v.mul_(0.9).add_(found[step])
+            w.sub_(0.05 * v)
+    gap = max((p - w).abs().max().item() for p, w in zip(parameters, weights, strict=True))
+    assert gap < 1e-5, f"SGD with a rate of 0.05 and momentum 0.9 gets other weights from these gradients, by {gap:.1g}"
 
 
 def test_repeats(Exact):
