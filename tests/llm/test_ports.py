@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from torchbook.llm import GPT, Config
-from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, tiny
+from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, tiny, traits
 
 LLAMA = Config(
     vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
@@ -68,6 +68,35 @@ def test_the_gap_is_counted_in_standard_deviations(change: float, expected: floa
             return logits
 
     assert gap(Other(), theirs, ids) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_llama_differs_in_nothing() -> None:
+    from transformers import LlamaConfig
+
+    said = traits(LlamaConfig(hidden_size=64, num_attention_heads=4, num_hidden_layers=2))
+    assert said["width → heads"] == "64 → 64"
+    assert said["norms"] == "2"
+    assert {name for name, value in said.items() if value == "–"} == {"QK norm", "window", "caps", "experts"}
+
+
+def test_what_gemma_adds_is_said() -> None:
+    from transformers import Gemma2Config
+
+    said = traits(Gemma2Config(hidden_size=64, num_attention_heads=4, head_dim=32, num_hidden_layers=2))
+    assert [said[name] for name in ("width → heads", "norms", "window", "caps")] == ["64 → 128", "4", "4096", "50, 30"]
+
+
+def test_experts_and_latent_vectors_are_said() -> None:
+    from transformers import DeepseekV3Config
+
+    said = traits(DeepseekV3Config(hidden_size=64, num_hidden_layers=2))
+    assert (said["width → heads"], said["experts"]) == ("64 → latent", "8 of 256")
+
+
+def test_a_norm_of_queries_is_read_off_the_parameters() -> None:
+    from transformers import Qwen3Config
+
+    assert traits(Qwen3Config(hidden_size=64, num_attention_heads=4, num_hidden_layers=2))["QK norm"] == "yes"
 
 
 def test_a_token_meets_some_experts_one_row_and_all_else() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -156,3 +157,35 @@ def tiny(family: str) -> Any:
         if name.endswith("correction_bias"):
             nn.init.normal_(buffer, std=0.3)
     return found
+
+
+def traits(config: Any) -> dict[str, str]:
+    """How a model of transformers differs from `torchbook.llm.GPT`, read from its config and its parameters' names.
+
+    Args:
+        config: a `PreTrainedConfig` of a decoder; no weights are made.
+
+    Returns:
+        What to print, by the name of the trait; "–" where it does as ours.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        names = " ".join(name for name, _ in AutoModelForCausalLM.from_config(config).named_parameters())
+    values = {name: value for name, value in config.to_dict().items() if value}
+    rope = values["rope_parameters"]
+    bases = [kind["rope_theta"] for kind in rope.values() if isinstance(kind, dict)] or [rope["rope_theta"]]
+    width, heads = values["hidden_size"], values["num_attention_heads"]
+    inner = "latent" if "kv_lora_rank" in values else f"{heads * (values.get('head_dim') or width // heads)}"
+    caps = [values.get(f"{what}_logit_softcapping") for what in ("attn", "final")]
+    experts = getattr(config, "num_local_experts", 0)
+    found = {
+        "base of RoPE": ", ".join(f"{base:,.0f}" for base in bases),
+        "width → heads": f"{width} → {inner}",
+        "QK norm": "yes" if "q_norm" in names else "",
+        "norms": f"{len(re.findall(r'layers[.]0[.][a-z_]+norm[.]weight', names))}",
+        "window": f"{values.get('sliding_window', '')}",
+        "caps": ", ".join(f"{cap:.0f}" for cap in caps if cap),
+        "experts": f"{config.num_experts_per_tok} of {experts}" if experts else "",
+    }
+    return {name: said or "–" for name, said in found.items()}
