@@ -94,7 +94,8 @@ inset calc(var(--r)*-16px) 0 14px -13px var(--more),inset 0 calc(var(--t)*16px) 
 .tbgraph .tbgraph-zoom .tbviz-button{padding:.1rem .45rem}
 .tbgraph-edge{fill:none;stroke:var(--tb-edge);stroke-width:1.5}
 .tbgraph-tip{fill:var(--tb-edge)}
-.tbgraph-node{cursor:pointer;outline:none}
+.tbgraph-node{outline:none}
+.tbgraph .tbgraph-node{cursor:pointer}
 .tbgraph-box{fill:var(--tb-bg);stroke:var(--tb-fg);stroke-width:1.4}
 .tbgraph-node text{fill:var(--tb-fg);font-size:13px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}
 .tbgraph-ring{fill:none;stroke:none;stroke-width:3}

@@ -4,7 +4,7 @@ const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monos
 
 export const CSS = `
 .lm{display:grid;grid-template-columns:minmax(0,1fr) 11rem;gap:.5rem 1.2rem;align-items:start}
-@container (max-width:640px){.lm{grid-template-columns:minmax(0,1fr)}}
+@container (max-width:640px){.lm{grid-template-columns:minmax(0,1fr);gap:.4rem}}
 .lm-picture{display:grid;grid-template-columns:auto minmax(0,1fr) auto;align-items:start;min-width:0}
 .lm-strip{overflow-x:auto;max-width:100%;padding:0 2px;cursor:pointer;user-select:none;touch-action:pan-x pan-y}
 .tbviz .lm svg{max-width:none;display:block;margin:0 auto}
@@ -31,7 +31,7 @@ export const CSS = `
 .lm-out .lm-meter i{background:none}
 .lm-out{color:var(--tb-muted)}
 .lm-chance{text-align:right}
-@container (max-width:640px){.tbviz .lm-list{grid-template-columns:1fr 1fr;grid-template-rows:repeat(3,auto);grid-auto-flow:column;gap:.2rem 1rem;min-height:4.9rem}}
+@container (max-width:640px){.tbviz .lm-list{grid-template-columns:1fr 1fr;grid-template-rows:repeat(3,auto);grid-auto-flow:column;gap:.1rem 1rem;min-height:4.4rem}.tbviz .lm-list li{height:1.4rem}}
 .tbviz .lm-told{min-height:2.9em}
 @container (max-width:640px){.tbviz .lm-told{min-height:4.3em}}
 .lm-read{color:var(--tb-accent);font-weight:700}
