@@ -175,7 +175,7 @@ def stretched(a: Tensor, b: Tensor, sign: str, operation: Callable[[Tensor, Tens
     _two_dimensional(result)
     drawing = Drawing(
         "What broadcasting repeats",
-        f"{_repeated('the left one', a, result)}, {_repeated('the right one', b, result)}; "
+        f"{_repeated('The left one', a, result)}, {_repeated('the right one', b, result)}; "
         f"the result has shape {tuple(result.shape)}.",
     )
     x = 0.0
