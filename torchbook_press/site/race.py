@@ -157,8 +157,9 @@ def words(names: tuple[str, ...]) -> str:
     """What is in the picture at first, for those who do not see it."""
     there = [f"{racer.RACERS[way.name].label} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
     return (
-        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From the same "
-        f"place on its steep side {SHOWN} steps each are drawn. Distances from the lowest point then: {_list(there)}."
+        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From one point on "
+        f"its steep side, {SHOWN} steps are drawn for each optimizer. Their distances from the lowest point are then: "
+        f"{_list(there)}."
     )
 
 
@@ -167,7 +168,7 @@ def figure(names: tuple[str, ...]) -> str:
     import torch
 
     version = torch.__version__.partition("+")[0]
-    made = f"Run by torch.optim {version} for this page. Darker is higher."
+    made = f"Computed for this page with torch.optim of PyTorch {version}. Darker is higher."
     return (
         f'<figure class="race-map"><svg viewBox="0 0 640 {_HEIGHT}" role="img" aria-label="{escape(words(names))}">'
         f"{_ground()}{_field(names, turn=False)}{_field(names, turn=True)}</svg>"
