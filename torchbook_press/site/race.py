@@ -157,9 +157,9 @@ def words(names: tuple[str, ...]) -> str:
     """What is in the picture at first, for those who do not see it."""
     there = [f"{racer.RACERS[way.name].label} {math.hypot(*way.points[SHOWN]):.2f}" for way in ways(names)]
     return (
-        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From one point on "
-        f"its steep side, {SHOWN} steps are drawn for each optimizer. Their distances from the lowest point are then: "
-        f"{_list(there)}."
+        "Map of a loss: a narrow valley lies askew to both axes, with a ring around its lowest point. From one point "
+        f"on its steep side, {SHOWN} steps are drawn for each optimizer. Their distances from the lowest point are "
+        f"then: {_list(there)}."
     )
 
 
