@@ -343,7 +343,8 @@
     if (address) location.href = address;
     if (pressed === "/") openSearch();
     if (pressed === "?") document.getElementById("keys").showModal();
-    return Boolean(address) || pressed === "/" || pressed === "?";
+    if (pressed === "w") document.querySelector(".report-chip:not([hidden]), .report-link")?.focus();
+    return Boolean(address) || ["/", "?", "w"].includes(pressed);
   }
 
   function openSearch() {
@@ -381,6 +382,7 @@
     <dl>
       <dt><kbd>/</kbd></dt><dd>search the book</dd>
       <dt><kbd>n</kbd> <kbd>p</kbd></dt><dd>next page, previous page</dd>
+      <dt><kbd>w</kbd></dt><dd>to the link that reports what is wrong, with the selected words; Enter opens the form</dd>
       <dt><kbd>?</kbd></dt><dd>this list</dd>
       <dt><kbd>Esc</kbd></dt><dd>close a card or a list; after a search, unmark its words</dd>
     </dl>

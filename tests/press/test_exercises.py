@@ -13,7 +13,7 @@ from torchbook_press.build import html
 from torchbook_press.chapters import chapters
 from torchbook_press.site.launch import notebook
 from torchbook_press.site.patterns import is_common
-from torchbook_press.site.plain import split
+from torchbook_press.site.plain import Page, split
 
 from .conftest import Book, cell, small_book, write_exercises, write_self_test
 
@@ -235,7 +235,7 @@ def test_patterns_that_it_may_not(pattern: str) -> None:
 
 def cells(book: Book) -> list[nbformat.NotebookNode]:
     (chapter,) = chapters(book.root)
-    made = notebook(chapter, None, URL, "torchbook")
+    made = notebook(chapter, Page(URL), "torchbook")
     nbformat.validate(made)
     return list(made.cells)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -236,6 +237,16 @@ See {doc}`nowhere`.
 See {numref}`zzz`.
 
 See [it](missing.md).
+
+See ![](here.png) and
+![a plot](nowhere.png).
+
+:::{predict} Is it?
+- [ ] yes
+- [ ] no
+
+It is not.
+:::
 """
 
 
@@ -244,6 +255,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
     """A page whose executed notebook is of other code, one that never ran, and mistakes in prose and glue."""
     book = small_book(tmp_path_factory.mktemp("broken"), repo)
     book.page("mistakes", MISTAKES)
+    shutil.copy(repo / ".github/screenshot.png", book.root / "book/here.png")
     book.page("more", "# More\n\n(twice)=\n## There\n\nText.\n")
     glue = cell("from torchbook import glue\nglue('answer', 1)"), cell("glue('answer', 2)")
     loud = cell("import os, time\nos.system('echo loud >&2')\ntime.sleep(0.5)  # its reader is a thread")
@@ -277,12 +289,19 @@ def refusals(broken: Book) -> list[str]:
         "book/mistakes.md:6: WARNING: unknown document: 'nowhere'",
         "book/mistakes.md:8: WARNING: undefined label: 'zzz'",
         "book/mistakes.md:10: WARNING: 'myst' cross-reference target not found: 'missing.md'",
+        "book/mistakes.md:12: WARNING: here.png has no words for those who do not see it: write ![its words](here.png)",
+        "book/mistakes.md:12: WARNING: image file not readable: book/nowhere.png",
+        "book/mistakes.md:15: ERROR: two or more options are needed, exactly one of them '- [x]'",
     ],
 )
 def test_a_page_that_must_not_be_printed_fails_the_build_every_time(
     refusals: list[str], complaint: str, turn: int
 ) -> None:
     assert complaint in refusals[turn]
+
+
+def test_a_page_that_must_not_be_printed_is_complained_of_without_a_traceback(refusals: list[str]) -> None:
+    assert [said for said in refusals if "Traceback" in said] == []
 
 
 def test_outputs_of_other_code_are_not_shown(broken: Book, refusals: list[str]) -> None:

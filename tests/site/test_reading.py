@@ -162,7 +162,7 @@ def test_question_mark_lists_the_keys_and_gives_the_focus_back(keyed: Page) -> N
     keyed.keyboard.press("?")
     keys = keyed.get_by_role("dialog", name="Keys")
     expect(keys.get_by_role("button", name="Close")).to_be_focused()
-    assert keys.locator("kbd").all_inner_texts() == ["/", "n", "p", "?", "Esc"]
+    assert keys.locator("kbd").all_inner_texts() == ["/", "n", "p", "w", "?", "Esc"]
     before = keyed.url
     keyed.keyboard.press("n")
     keyed.keyboard.press("Escape")

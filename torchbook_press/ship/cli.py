@@ -37,6 +37,9 @@ def drift(
     jupyter_only: Annotated[
         bool, typer.Option("--jupyter-only", help="Only Jupyter's packages newest, all else as locked.")
     ] = False,
+    printed: Annotated[
+        bool, typer.Option("--press", help="Print what ran, with the newest Sphinx and without Jupyter Book.")
+    ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Small sizes, same cells.", envvar="TORCHBOOK_FAST")] = False,
     jobs: Jobs = 0,
     patience: Patience = 3.0,
@@ -47,7 +50,7 @@ def drift(
     from torchbook_press.ship import drift as press
 
     with _complaining():
-        target = press.Wanted(torch, nightly_index, python, jupyter_only)
+        target = press.Wanted(torch, nightly_index, python, jupyter_only, printed)
         how = press.How(fast, jobs, patience, keep)
         report = press.drift(root.resolve(), _chapters(root, names), target, how, console)
     folder = root.resolve() / press.FOLDER

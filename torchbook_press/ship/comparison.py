@@ -15,8 +15,8 @@ FAILED, PASSED, SKIPPED, LACKING = "failed", "passed", "skipped", "lacking"
 _LONGEST, _LONGEST_NOTE = 160, 1000
 
 # A column is {"label": ..., "chapters": [row, ...]}, and, as far as there are any, environment, date, commit and error,
-# which concern all of it. A row says chapter and status, likewise seconds, first_seconds (what all cells took once),
-# peak_gb, file, line, cell, error, note.
+# which concern all of it. A row says chapter and status; of a run also seconds, first_seconds (what all cells took
+# once), peak_gb, file, line, cell, error, note.
 Column = dict[str, Any]
 
 
@@ -56,6 +56,8 @@ def _line(cells: Sequence[str]) -> str:
 def _cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
+    if row["status"] == PASSED and "seconds" not in row:
+        return PASSED
     if row["status"] == PASSED:
         took = f"{row['seconds']:.0f} s, {row['peak_gb']:.2f} GB"
         if row.get("first_seconds") is not None:

@@ -22,6 +22,7 @@ from rich.console import Console
 from torchbook_press import sources
 from torchbook_press.chapters import Chapter
 from torchbook_press.files import write
+from torchbook_press.ship import plain
 from torchbook_press.ship.comparison import FAILED, LACKING, PASSED, SKIPPED, place
 from torchbook_press.ship.environment import CACHE, SOURCE, Environment, ShipError, constraints, make, thrown_away, uv
 from torchbook_press.ship.skips import Skip, load
@@ -64,16 +65,19 @@ class Wanted:
     nightly: str = ""  # package index of nightly builds
     python: str = "3.12"
     jupyter_only: bool = False  # all else as locked
+    press: bool = False  # print what ran, without Jupyter Book
 
     def __post_init__(self) -> None:
         if self.torch and not _TORCH.fullmatch(self.torch):
             raise ShipError(f"--torch {self.torch}: a version, for instance 2.11")
-        if sum(map(bool, (self.torch, self.nightly, self.jupyter_only))) > 1:
-            raise ShipError("only one of --torch, --nightly-index and --jupyter-only")
+        if sum(map(bool, (self.torch, self.nightly, self.jupyter_only, self.press))) > 1:
+            raise ShipError("only one of --torch, --nightly-index, --jupyter-only and --press")
 
     @property
     def label(self) -> str:
         """In words, before anything is installed."""
+        if self.press:
+            return f"newest Sphinx without Jupyter Book, Python {self.python}"
         torch = self.torch or ("nightly" if self.nightly else "locked" if self.jupyter_only else "newest")
         return f"torch {torch}, Python {self.python}{', newest Jupyter' if self.jupyter_only else ''}"
 
@@ -106,11 +110,14 @@ def drift(root: Path, chapters: Sequence[Chapter], target: Wanted, how: How, con
     with thrown_away(root / CACHE / target.slug, keep=how.keep) as folder:
         try:
             console.print(f"an environment with {target.label}", highlight=False)
-            environment, unfit = build(folder, target)
+            environment, unfit = (plain.build(folder, target.python), {}) if target.press else build(folder, target)
         except ShipError as error:
             report = {"label": target.label, "error": f"no environment: {error}", "versions": {}, "chapters": []}
         else:
-            report = in_environment(root, chapters, environment, target, how, skips, unfit)
+            if target.press:
+                report = plain.in_environment(root, chapters, environment, folder)
+            else:
+                report = in_environment(root, chapters, environment, target, how, skips, unfit)
     write(root / FOLDER / target.slug / REPORT, json.dumps(report, indent=1) + "\n")
     return report
 

@@ -27,11 +27,14 @@ from torchbook_press.site import (
     machines,
     moved,
     pages,
+    pictures,
     race,
     reader,
     search,
+    share,
     sidebar,
     stamp,
+    twin,
     verdicts,
 )
 
@@ -53,6 +56,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         checks,
         verdicts,
     )
-    for part in (contents, listings, *about_pages, pages, assets, aside, search, sidebar, moved):
+    for part in (contents, listings, pictures, *about_pages, pages, share, twin, assets, aside, search, sidebar, moved):
         part.setup(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.util import docname_join
 
 from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook_press import seal
@@ -16,7 +17,7 @@ from torchbook_press.run import run_metadata
 from torchbook_press.site.cells import practice_cells
 from torchbook_press.site.contents import written
 from torchbook_press.site.exercises import published
-from torchbook_press.site.plain import plain, split
+from torchbook_press.site.plain import Page, plain, split
 
 # Binder promises 2 GiB; what is less than a tenth of a gigabyte beyond is for Jupyter's server.
 BINDER_GB = 2.0
@@ -30,20 +31,21 @@ def fits_binder(chapter: Chapter) -> bool:
     return bool(chapter.contract.memory_gb <= BINDER_GB or (peak is not None and peak <= _ROOM * BINDER_GB))
 
 
-def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, install: str) -> NotebookNode:
+INSTALL = "install"  # id of the cell that no page has
+
+
+def notebook(chapter: Chapter, page: Page, install: str) -> NotebookNode:
     """The notebook a learner opens: plain Markdown, no outputs, a first cell that installs torchbook where missing.
 
     Args:
         chapter: the source.
-        executed: its run, for the glued numbers; without it their names stand in the text.
-        page_url: address of the chapter's page on the site.
+        page: what its roles stand for; names of glued numbers that it does not know stand in the text.
         install: what pip is given.
     """
-    glued = glued_texts(executed) if executed else {}
     cells = [_install_cell(install, chapter.contract.packages)]
     for index, cell in enumerate(chapter.notebook.cells):
         if cell.cell_type == "markdown":
-            cells += _markdown(cell.source, f"cell-{index}", glued, page_url)
+            cells += _markdown(cell.source, f"cell-{index}", page)
         else:
             new = nbformat.v4.new_code_cell(cell.source, metadata=_metadata(cell.metadata.get("tags", [])))
             new.id = f"cell-{index}"
@@ -55,7 +57,7 @@ def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, ins
     return nbformat.v4.new_notebook(cells=[cell for cell in cells if cell.source], metadata=metadata)
 
 
-def _markdown(source: str, cell_id: str, glued: dict[str, str], page_url: str) -> list[NotebookNode]:
+def _markdown(source: str, cell_id: str, page: Page) -> list[NotebookNode]:
     """A Markdown cell, in pieces around the exercises in it, which become cells of their own."""
     cells = []
     for number, (kind, part) in enumerate(split(source, "exercise")):
@@ -65,7 +67,7 @@ def _markdown(source: str, cell_id: str, glued: dict[str, str], page_url: str) -
         else:
             text = part if kind == "text" else f":::{{{kind}}} {part}\n:::"
             name = f"{cell_id}-{number}" if number else cell_id
-            cells.append(nbformat.v4.new_markdown_cell(plain(text, glued, page_url), id=name))
+            cells.append(nbformat.v4.new_markdown_cell(plain(text, page), id=name))
     return cells
 
 
@@ -88,7 +90,7 @@ def _install_cell(install: str, packages: tuple[str, ...]) -> NotebookNode:
             for name, requirement in requirements.items()
         )
     )
-    return nbformat.v4.new_code_cell(source, id="install")
+    return nbformat.v4.new_code_cell(source, id=INSTALL)
 
 
 def _metadata(tags: list[str]) -> dict[str, Any]:
@@ -118,6 +120,30 @@ def page_url(base: str, docname: str) -> str:
     return f"{base.rstrip('/')}/{docname}.html"
 
 
+def page_of(app: Sphinx, docname: str, executed: NotebookNode | None) -> Page:
+    """What the roles of a page stand for, with the titles that the book's places have now."""
+    base = app.config.html_baseurl
+
+    def lead(role: str, target: str) -> tuple[str, str] | None:
+        if role == "doc":
+            name = docname_join(docname, target)
+            return (app.env.titles[name].astext(), page_url(base, name)) if name in app.env.titles else None
+        places = app.env.get_domain("std").data
+        name, anchor = places["anonlabels"].get(target, ("", ""))
+        *_, title = places["labels"].get(target, (target,))
+        return (str(title), f"{page_url(base, name)}#{anchor}") if name else None
+
+    return Page(page_url(base, docname), glued_texts(executed) if executed else {}, lead)
+
+
+def run_of(chapter: Chapter) -> NotebookNode | None:
+    """What papermill made of a chapter; None where that cannot be read, as the page says."""
+    try:
+        return seal.read(chapter.executed)
+    except (OSError, ValueError):
+        return None
+
+
 def publish(app: Sphinx, exception: Exception | None) -> None:
     """Write `notebooks/<docname>.ipynb` into the built site, of the pages that this build wrote."""
     if exception or app.builder.format != "html":
@@ -129,13 +155,9 @@ def publish(app: Sphinx, exception: Exception | None) -> None:
             continue
         if not chapter.path.is_file() or not chapter.runs:
             continue
-        try:
-            executed = seal.read(chapter.executed)
-        except (OSError, ValueError):  # the page says so
-            executed = None
-        url = page_url(app.config.html_baseurl, docname)
+        page = page_of(app, docname, run_of(chapter))
         out.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(notebook(chapter, executed, url, app.config.launch_notebooks["install"]), out)
+        nbformat.write(notebook(chapter, page, app.config.launch_notebooks["install"]), out)
 
 
 def relink(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -1,9 +1,11 @@
-"""MyST prose as the plain Markdown that Colab, JupyterLab and VS Code show: for the published notebooks."""
+"""MyST prose as the plain Markdown that any reader shows: for the published notebooks, and the pages' twins."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from html import escape
 
 from markdown_it.renderer import RendererHTML
@@ -20,23 +22,39 @@ _OPTION_LINE = re.compile(r"^:[\w-]+:.*$")
 _BOXES = {"note", "warning", "tip", "important", "attention", "caution", "danger", "error", "hint", "seealso"}
 
 
-def plain(text: str, glued: Mapping[str, str], page_url: str) -> str:
-    """Markdown without MyST: directives become quotes, details, pictures or a link, roles become text.
+Lead = Callable[[str, str], tuple[str, str] | None]
 
-    Args:
-        text: one Markdown cell.
+
+def _nowhere(role: str, target: str) -> None:
+    """Of no target anything is known."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the roles and directives of a page stand for.
+
+    Attributes:
+        url: address of the page, for what only the page can show.
         glued: what `{glue:text}` names stand for, from the run.
-        page_url: address of the page, for what only the page can show.
+        lead: title and address of what a role (`doc`, `ref`, ...) leads to by its target; None where that is not known.
     """
+
+    url: str
+    glued: Mapping[str, str] = field(default_factory=dict)
+    lead: Lead = _nowhere
+
+
+def plain(text: str, page: Page) -> str:
+    """Markdown without MyST, of one cell: directives become quotes, details or a link, roles become text."""
     lines = text.splitlines()
     for token in reversed([t for t in _PARSER.parse(text) if t.level == 0 and t.map]):
         start, end = token.map or (0, 0)
-        new = _block(token, glued, page_url)
+        new = _block(token, page)
         if new is not None:
             lines[start:end] = new.splitlines()
         elif token.type not in ("fence", "code_block", "math_block"):
             # Not splitlines: the blank line that ends a list belongs to it.
-            lines[start:end] = _roles("\n".join(lines[start:end]), glued, page_url).split("\n")
+            lines[start:end] = _roles("\n".join(lines[start:end]), page).split("\n")
     return "\n".join(lines).strip()
 
 
@@ -61,7 +79,7 @@ def _name_of(token: Token) -> str | None:
     return token.info.strip()[1:].partition("}")[0]
 
 
-def _block(token: Token, glued: Mapping[str, str], page_url: str) -> str | None:
+def _block(token: Token, page: Page) -> str | None:
     """What stands for a block in plain Markdown; None when it is plain already."""
     if token.type in ("myst_target", "myst_line_comment", "myst_block_break"):
         return ""
@@ -72,45 +90,63 @@ def _block(token: Token, glued: Mapping[str, str], page_url: str) -> str | None:
     body = token.content.splitlines()
     while body and (_OPTION_LINE.match(body[0]) or not body[0].strip()):
         body.pop(0)
-    inner = plain("\n".join(body), glued, page_url)
+    inner = plain("\n".join(body), page)
     if name == "predict":
-        return _prediction(activities.parse(argument, body), glued, page_url)
-    if name == "checklist":
+        with suppress(ValueError):  # of a prediction that is none the page itself complains
+            return _prediction(activities.parse(argument, body), page)
+    if name in ("checklist", "container"):
         return inner
+    if name == "glossary":
+        return _glossary(body, page)
     if name == "dropdown":
-        return f"<details><summary>{escape(_roles(argument, glued, page_url))}</summary>\n\n{inner}\n\n</details>"
+        return f"<details><summary>{escape(_roles(argument, page))}</summary>\n\n{inner}\n\n</details>"
     if name in _BOXES or name == "admonition":
         return _quote(f"**{argument or name.capitalize()}.** {inner}")
     if name == "math":
         return f"$$\n{token.content.strip()}\n$$"
     if name in ("code-block", "code"):
         return f"```{argument}\n{token.content.rstrip()}\n```"
-    return f"*(On the page: [{argument or name}]({page_url}).)*"
+    return f"*(On the page: [{argument or name}]({page.url}).)*"
+
+
+def _glossary(lines: list[str], page: Page) -> str:
+    """Terms, each with its other forms, and below them what they mean."""
+    entries: list[str] = []
+    terms: list[str] = []
+    for line in lines:
+        if line and not line[0].isspace():
+            terms.append(line.strip())
+        elif line.strip():
+            meaning = _roles(line.strip(), page)
+            entries.append(f"**{', '.join(terms)}**: {meaning}" if terms else meaning)
+            terms = []
+    return "\n\n".join(entries)
 
 
 def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _prediction(prediction: activities.Prediction, glued: Mapping[str, str], page_url: str) -> str:
-    options = "\n".join(f"- {_roles(text, glued, page_url)}" for text, _ in prediction.options)
+def _prediction(prediction: activities.Prediction, page: Page) -> str:
+    options = "\n".join(f"- {_roles(text, page)}" for text, _ in prediction.options)
     right = next(text for text, is_right in prediction.options if is_right)
-    answer = f"**{_roles(right, glued, page_url)}**\n\n{plain(prediction.answer, glued, page_url)}"
-    question = _roles(prediction.question, glued, page_url)
+    answer = f"**{_roles(right, page)}**\n\n{plain(prediction.answer, page)}"
+    question = _roles(prediction.question, page)
     return f"**Predict: {question}**\n\n{options}\n\n<details><summary>Answer</summary>\n\n{answer}\n\n</details>"
 
 
-def _roles(text: str, glued: Mapping[str, str], page_url: str) -> str:
+def _roles(text: str, page: Page) -> str:
     def replace(match: re.Match[str]) -> str:
         role, content = match[1], match[3]
         if role.startswith("glue"):
-            return glued.get(content.split("::")[-1].split(":")[0], content)
+            return page.glued.get(content.split("::")[-1].split(":")[0], content)
         if role == "math":
             return f"${content}$"
         titled = _TITLED.match(content)
         label = titled[1] if titled else content
-        if role in ("ref", "doc", "numref", "term", "download"):
-            return f"[{label}]({page_url})" if role != "term" else label
-        return label
+        if role not in ("ref", "doc", "numref", "download"):
+            return label
+        title, address = page.lead(role, titled[2] if titled else content) or (content, page.url)
+        return f"[{titled[1] if titled else title}]({address})"
 
     return _ROLE.sub(replace, text)

@@ -91,24 +91,31 @@ def recordings_of(chapter: Chapter) -> list[Recording]:
     return [recording for recording in readable(of_chapter(chapter.root / FOLDER, chapter)) if recording.notebook.cells]
 
 
-def _footer(record: dict[str, Any], recordings: list[Recording]) -> nodes.Node:
+def origins(record: dict[str, Any], recordings: list[Recording]) -> list[str]:
+    """Where a page's outputs come from, a sentence a run."""
     subject = "Every output on this page that was not recorded" if recordings else "Every output on this page"
-    text = f"{subject} comes from one run: {_versions(record)}, {_device(record)}, {_circumstances(record)}."
-    box = nodes.container(classes=["provenance"])
-    box += nodes.paragraph("", text)
-    for recording in recordings:
-        run = recording.run
-        facts = f"{_versions(run)}, {_device(run)}, {_circumstances(run)}"
-        box += nodes.paragraph("", f"What was recorded on {recording.name} comes from another: {facts}.")
-    return box
+    return [
+        f"{subject} comes from one run: {_facts(record)}.",
+        *(f"What was recorded on {one.name} comes from another: {_facts(one.run)}." for one in recordings),
+    ]
 
 
-def _versions(record: dict[str, Any]) -> str:
+def _footer(record: dict[str, Any], recordings: list[Recording]) -> nodes.Node:
+    paragraphs = (nodes.paragraph("", text) for text in origins(record, recordings))
+    return nodes.container("", *paragraphs, classes=["provenance"])
+
+
+def _facts(record: dict[str, Any]) -> str:
+    return f"{versions(record)}, {_device(record)}, {_circumstances(record)}"
+
+
+def versions(record: dict[str, Any]) -> str:
+    """On which versions a run was: "torch 2.15.0, Python 3.12.3"."""
     gpu = record.get("gpu") or {}
-    versions = {"torch": record["versions"]["torch"], "Python": record["versions"]["python"]}
+    found = {"torch": record["versions"]["torch"], "Python": record["versions"]["python"]}
     if gpu:
-        versions |= {"CUDA": gpu["cuda"], "driver": gpu["driver"], "Triton": record["versions"].get("triton", "")}
-    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+        found |= {"CUDA": gpu["cuda"], "driver": gpu["driver"], "Triton": record["versions"].get("triton", "")}
+    return ", ".join(f"{name} {version}" for name, version in found.items() if version)
 
 
 def _device(record: dict[str, Any]) -> str:
