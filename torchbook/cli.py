@@ -10,8 +10,9 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -66,6 +67,9 @@ def check(
     exercise: ExerciseId,
     file: Annotated[Path, typer.Argument(help="Your answer: a Python file, or a notebook.")],
     patience: Patience = 1.0,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again whenever the file is saved, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Check an answer to an exercise; the exit status is 0 when it is solved, 1 when not yet, 2 when it cannot be."""
     from torchbook.practice import terminal
@@ -73,11 +77,30 @@ def check(
     from torchbook.practice.packages import NotInstalledError
 
     try:
+        if watch:
+            _watch(exercise, file, patience)
         result = terminal.check_file(exercise, file, patience=patience)
     except (ExerciseError, NotInstalledError, terminal.FileError) as error:
         raise typer.Exit(_complain(error)) from None
     console.print(str(result), markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(0 if result else 1)
+
+
+def _watch(exercise: str, file: Path, patience: float) -> NoReturn:
+    from torchbook.practice import terminal
+
+    try:
+        for result in terminal.watch(exercise, file, patience=patience):
+            console.print(str(result), markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                f"-- {datetime.now():%H:%M:%S}: save {file} and it is checked again; Ctrl-C ends this --",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
+    except KeyboardInterrupt:
+        console.print(f"{file} is no longer watched.", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(0)
 
 
 @exercises_app.callback()

@@ -318,7 +318,9 @@
   // ---------- keys ----------
 
   const KEYS_OFF = "torchbook:keys-off";
-  const typing = "input, textarea, select, button, summary, dialog, [contenteditable], .viz-mount";
+  const taken = "input, textarea, select, button, summary, dialog, [contenteditable], .viz-mount";
+  const pressed = ["radio", "checkbox", "range", "button", "submit", "reset", "file", "color"]; // take no letters
+  const typing = `input${pressed.map((type) => `:not([type="${type}"])`).join("")}, textarea, select, [contenteditable]`;
 
   const keysOff = () => {
     try {
@@ -338,13 +340,13 @@
 
   const turnTo = (rel) => document.querySelector(`head link[rel="${rel}"]`)?.href;
 
-  function act(pressed) {
-    const address = { n: turnTo("next"), p: turnTo("prev") }[pressed];
+  function act(key) {
+    const address = { n: turnTo("next"), p: turnTo("prev") }[key];
     if (address) location.href = address;
-    if (pressed === "/") openSearch();
-    if (pressed === "?") document.getElementById("keys").showModal();
-    if (pressed === "w") document.querySelector(".report-chip:not([hidden]), .report-link")?.focus();
-    return Boolean(address) || ["/", "?", "w"].includes(pressed);
+    if (key === "/") openSearch();
+    if (key === "?") document.getElementById("keys").showModal();
+    if (key === "w") document.querySelector(".report-chip:not([hidden]), .report-link")?.focus();
+    return Boolean(address) || ["/", "?", "w"].includes(key);
   }
 
   function openSearch() {
@@ -387,7 +389,7 @@
       <dt><kbd>Esc</kbd></dt><dd>close a card or a list; after a search, unmark its words</dd>
     </dl>
     <p>In a prediction, arrow keys move and Space chooses. In a figure, Tab goes from one group to the next, arrow keys,
-    Home and End move within a group, Enter or Space presses; n, p and the others do nothing there.</p>`;
+    Home and End move within a group, Enter or Space presses; of the keys above only ? does something there.</p>`;
 
   function keyList(line) {
     const dialog = Object.assign(document.createElement("dialog"), { id: "keys", innerHTML: KEYS });
@@ -405,7 +407,9 @@
     document.addEventListener("keydown", (event) => {
       if (switches.off() || event.defaultPrevented || event.isComposing) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target.closest?.(typing) || document.querySelector("dialog[open]")) return;
+      const [target] = event.composedPath(); // also of what stands in a figure's shadow
+      if (target.closest?.(typing) || (event.key !== "?" && event.target.closest?.(taken))) return;
+      if (document.querySelector("dialog[open]")) return;
       if (act(event.key)) event.preventDefault();
     });
     keyList(switches.make("Keys are on. "));

@@ -8,10 +8,12 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
   const BETWEEN = /[._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
   const FIELDS = ["title", "text", "around"];
   const BOOST = { title: 4, text: 1, around: 0.5 };
-  const KIND = { section: 1, exercise: 0.9, question: 0.7, hint: 0.8, prediction: 0.8, answer: 0.7, term: 1.3 };
+  const KIND = { section: 1, exercise: 0.9, question: 0.45, hint: 0.8, prediction: 0.5, answer: 0.6, term: 1.3 };
   const EXACT = 2; // the title is what was asked for
   const PAGE = 1.2; // as a whole
-  const TYPOS = 0.2; // of a word's letters
+  const CORRECTS = 0.2; // what says of many things how they were told before, and teaches none of them
+  const corrects = ({ page, title }) => page === "book/appendix/errata" || title === "What older tutorials say";
+  const TYPOS = 0.25; // of a word's letters
   const SAID = { hint: "a folded hint", answer: "a folded answer", prediction: "prediction", term: "", section: "" };
 
   const stemmer = new Stemmer();
@@ -21,6 +23,9 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
   const stemsOf = (word) =>
     partsOf(word).flatMap((part) => (part.length > 1 && !stop.has(part) ? stemmer.stemWord(part) : []));
   const isName = (word) => partsOf(word).length > 1;
+  // What a name may stand in the index as: with what it belongs to, and without (zero_grad of optimizer.zero_grad).
+  const wholesOf = (word) => [word.toLowerCase(), word.split(".").at(-1).toLowerCase()].filter(isWhole);
+  const isWhole = (word, at, all) => Object.hasOwn(bookIndex.words, word) && all.indexOf(word) === at && isName(word);
 
   // ---------- the index ----------
 
@@ -70,19 +75,60 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
 
   // ---------- a question to it ----------
 
-  // A name is in a place as a whole, or all its parts are.
-  function queryOf(word) {
-    const parts = { combineWith: "AND", queries: stemsOf(word) };
-    return isName(word) ? { combineWith: "OR", queries: [word.toLowerCase(), parts] } : parts;
+  // A name is in a place as a whole, or all its parts are; of one that the book never has, those of what it ends with.
+  function queryOf(word, meant) {
+    const all = (stems) => ({ combineWith: "AND", queries: stems.map(meant) });
+    if (!isName(word)) return all(stemsOf(word));
+    const [name] = wholesOf(word);
+    const parts = name ? [stemsOf(name)] : [stemsOf(word), stemsOf(word.split(".").at(-1))];
+    const queries = parts.filter((stems) => stems.length).map(all);
+    return { combineWith: "OR", queries: name ? [name, ...queries] : queries };
   }
 
-  const hasItself = ({ match }) => Object.values(match).some((fields) => fields.some((field) => field !== "around"));
+  const hasIt = (match, word) => match[word]?.some((field) => field !== "around");
+  const hasItself = ({ match }) => Object.keys(match).some((word) => hasIt(match, word));
 
-  function ask(index, asked, options) {
-    const whole = asked.flatMap(stemsOf).join(" ");
-    const weigh = ({ said, kind, inside }) => KIND[kind] * (said === whole ? EXACT : 1) * (inside ? 1 : PAGE);
-    return index.search(
-      { queries: asked.map(queryOf) },
+  // Steps from a word to another: a letter more, less or other, or two that changed places.
+  function distance(a, b) {
+    let [before, last] = [[], [...Array(b.length + 1).keys()]];
+    for (let i = 1; i <= a.length; i++) {
+      const row = [i];
+      for (let j = 1; j <= b.length; j++) {
+        row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] !== b[j - 1]));
+        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+      }
+      [before, last] = [last, row];
+    }
+    return last[b.length];
+  }
+
+  const placesWith = (word) => bookIndex.words[word].reduce((sum, steps) => sum + steps.length, 0);
+
+  // The word of the book that a misspelt one is nearest to, of several the most frequent; itself if the book has it.
+  function spelt(stem) {
+    if (Object.hasOwn(bookIndex.words, stem)) return stem;
+    let [best, least, most] = [stem, Math.max(1, Math.round(TYPOS * stem.length)) + 1, 0];
+    for (const word of Object.keys(bookIndex.words)) {
+      if (Math.abs(word.length - stem.length) >= least + 1 || /[._]/.test(word)) continue;
+      const steps = distance(stem, word) + (word[0] === stem[0] ? 0 : 0.5);
+      if (steps < least || (steps === least && placesWith(word) > most)) [best, least, most] = [word, steps, placesWith(word)];
+    }
+    return best;
+  }
+
+  // Places with the names that were asked for, then those with their parts; of each kind the best first.
+  function ask(index, asked, { meant = (stem) => stem, ...options } = {}) {
+    const whole = asked.flatMap(stemsOf).map(meant).join(" ");
+    const weigh = (place) =>
+      KIND[place.kind] *
+      (place.said === whole ? EXACT : 1) *
+      (place.inside ? 1 : PAGE) *
+      (corrects(place) ? CORRECTS : 1);
+    const names = asked.map(wholesOf).filter((wholes) => wholes.length);
+    const named = ({ id, match }) =>
+      places[id].said === whole || names.every((wholes) => wholes.some((word) => hasIt(match, word)));
+    const found = index.search(
+      { queries: asked.map((word) => queryOf(word, meant)) },
       {
         combineWith: "AND",
         boost: BOOST,
@@ -92,11 +138,12 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
         ...options,
       },
     );
+    return names.length ? found.sort((a, b) => named(b) - named(a) || b.score - a.score) : found;
   }
 
   // The words of the book that a place was found by, none of which another of them begins with; whole names first.
   function foundBy({ match }) {
-    const words = Object.keys(match).filter((word) => match[word].some((field) => field !== "around"));
+    const words = Object.keys(match).filter((word) => hasIt(match, word));
     const kept = words.filter((word) => isName(word) || !words.some((other) => other !== word && word.startsWith(other)));
     return kept.sort((a, b) => b.length - a.length);
   }
@@ -108,7 +155,7 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     const index = await ready;
     for (const [how, options] of [
       ["all", {}],
-      ["like", { fuzzy: TYPOS }],
+      ["like", { meant: spelt }],
       ["some", { combineWith: "OR" }],
     ]) {
       const found = ask(index, asked, options).map((one) => ({ place: places[one.id], words: foundBy(one) }));
@@ -183,7 +230,8 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     if (!found.length) return "Nothing in the book has these words.";
     const pages = count(new Set(found.map(({ place }) => place.page)).size, "page");
     const where = `${count(found.length, "place")} on ${pages}`;
-    if (how === "like") return `No place has ${asked.length > 1 ? "all of these words" : "this word"}; ${where} with words like them.`;
+    const [these, them] = asked.length > 1 ? ["all of these words", "words like them"] : ["this word", "a word like it"];
+    if (how === "like") return `No place has ${these}; ${where} with ${them}.`;
     return how === "some" ? `No place has all of these words; ${where} with some of them.` : `${where}.`;
   }
 

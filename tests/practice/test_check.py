@@ -12,7 +12,7 @@ import nbclient
 import nbformat
 import pytest
 
-from tests.practice.conftest import CHECKS, QUIZ, SELF_TEST, SOLUTION, Write
+from tests.practice.conftest import CHECKS, PAGE, QUIZ, SELF_TEST, SOLUTION, Write
 from torchbook import practice
 from torchbook.practice import learner, progress, shelf
 from torchbook.practice.exercise import load
@@ -71,6 +71,15 @@ def test_only_the_first_failure_is_explained() -> None:
     result = check("def add(a, b): return 7")
     assert [row.word for row in result.rows] == ["refused", "refused"]
     assert not any("nothing" in paragraph for paragraph in result.advice)
+
+
+def test_the_first_failure_that_a_hint_speaks_of_is_explained_before_one_without(write: Write) -> None:
+    write({"exercise.md": PAGE.replace("{test_sum, test_hidden_random}", "{test_zero}")})
+    result = check("def add(a, b): return 7")
+    assert result.advice == (
+        "Zero: nothing and nothing is nothing",
+        'Hint `hint("p09-x1", 1)`: The sum is a difference',
+    )
 
 
 def test_where_no_hint_fits_the_list_is_offered() -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from tests.practice.conftest import Write
 from torchbook.cli import app
-from torchbook.practice import progress, terminal
+from torchbook.practice import authors, progress, shelf, terminal
 
 GOOD = "def add(a, b):\n    return a + b\n"
 
@@ -70,6 +74,71 @@ def test_a_syntax_error_is_said(file: Path) -> None:
     assert result.exit_code == 1
     assert "my.py: SyntaxError: " in result.output
     assert "line 1" in result.output
+    assert "not defined" not in result.output
+
+
+def test_a_stub_in_a_file_is_told_of_no_cell(file: Path) -> None:
+    result = check(file, "def add(a, b):\n    raise NotImplementedError\n")
+    assert "Write `add` where the stub says `raise NotImplementedError`, and save the file." in result.output
+    assert "cell" not in check(file, "ad = 3\n").output
+
+
+def test_of_the_engine_that_overwrites_gradients_the_message_with_a_hint_is_shown(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(shelf.ROOTS)
+    file.write_text(authors.wrong_answer(shelf.find("p02-x1"), "overwrites").source)
+    output = call("check", "p02-x1", file).output
+    assert "Used twice: " in output
+    assert "Hint `torchbook hint p02-x1 1`" in output
+
+
+# Watching.
+
+
+def saved(file: Path, *sources: str) -> Iterator[None]:
+    """Save one source after the other, each when the one before was checked."""
+    file.write_text(sources[0])
+    for source in sources[1:]:
+        yield
+        file.write_text(source)
+    yield
+
+
+def test_a_watched_file_is_checked_at_every_save_and_a_mistake_in_it_ends_nothing(file: Path) -> None:
+    saving = saved(file, "def add(:\n", GOOD, "def add(a, b):\n    return a - b\n")
+    next(saving)
+    said = []
+    for result in terminal.watch("p09-x1", file):
+        said.append(str(result))
+        if next(saving, "no more") == "no more":
+            break
+    assert "my.py: SyntaxError: invalid syntax (my.py, line 1)" in said[0]
+    assert "solved, 2 checks passed" in said[1]
+    assert "Hint `torchbook hint p09-x1 1`" in said[2]
+
+
+def test_what_cannot_be_read_ends_a_watch_at_its_start_only(file: Path) -> None:
+    with pytest.raises(terminal.FileError):
+        next(terminal.watch("p09-x1", file))
+    file.write_text(GOOD)
+    watch = terminal.watch("p09-x1", file)
+    assert next(watch)
+    file.write_bytes(b"# \xe4")
+    assert isinstance(next(watch), terminal.FileError)
+
+
+def test_ctrl_c_ends_a_watch_with_status_0_and_one_line(file: Path) -> None:
+    file.write_text(GOOD)
+    command = [sys.executable, "-u", "-m", "torchbook", "check", "--watch", "p09-x1", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout
+        for line in process.stdout:
+            if "Ctrl-C ends this" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == f"{file} is no longer watched.\n"
+        assert process.wait(20) == 0
 
 
 @pytest.mark.parametrize(("body", "reason"), [

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.axe import violations
 from tests.browser import listen, settled
-from tests.site.built import Site
+from tests.site.built import KINDS_OF_PAGES, Site
 from tests.site.conftest import Open
 
 # Storage that refuses the book's own entries. The theme reads its mode without asking whether it may.
@@ -184,6 +184,19 @@ def test_keys_are_turned_off_in_their_list_too(keyed: Page) -> None:
     expect(keyed.locator(".keys")).to_contain_text("Keys are off.")
     keyed.keyboard.press("?")
     expect(keyed.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+@pytest.mark.parametrize("focused", [".predict input[type=radio]", ".tbviz button, .tbviz [tabindex='0']"])
+def test_question_mark_works_in_a_prediction_and_in_a_figure(site: Site, open_page: Open, focused: str) -> None:
+    page = open_page(site.address(KINDS_OF_PAGES[0], "file"))
+    page.locator(focused).first.focus()
+    before = page.url
+    page.keyboard.press("n")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(focused).first).to_be_focused()
+    assert page.url == before
 
 
 @pytest.mark.parametrize("key", ["?", "/", "n"])

@@ -171,7 +171,25 @@ FIRST = {
     "CUDA out of memory": "Out of memory",
     "gradient checkpointing": "gradient checkpointing",
     "brodcasting": "broadcasting",
+    "zero_grad": "Why do gradients accumulate",
+    "optimizer.zero_grad": "Why do gradients accumulate",
+    "freeze layers": "What can be reused from a trained network?",
+    "vjp": "VJP",
+    "torch.func.vjp": "VJP",
+    "contigous": "contiguous",
+    "gradeint": "Gradients",
+    "softmax stabel": "When is a kernel worth writing?",
 }
+
+
+@pytest.mark.parametrize("query", ["zero_grad", "optimizer.zero_grad", "torch.no_grad", "register_buffer"])
+def test_places_with_the_very_name_come_first(site: Site, open_page: Open, query: str) -> None:
+    name = query.rpartition(".")[2]
+    page = ask(site, open_page, query, "file")
+    expect(page.locator(".excerpt mark").nth(2)).to_be_visible()
+    for number in range(3):
+        marks = page.locator("#search-results li").nth(number).locator("mark").all_inner_texts()
+        assert name in [mark.lower() for mark in marks]
 
 
 def test_what_readers_ask_for_comes_among_the_first(site: Site, open_page: Open) -> None:

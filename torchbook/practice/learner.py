@@ -192,8 +192,8 @@ def _headline(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
 def _advice(
     exercise: Exercise, outcomes: Sequence[Outcome], namespace: Mapping[str, Any], call: Call
 ) -> tuple[str, ...]:
-    undefined = [_about_undefined(name, namespace) for name in exercise.names if name not in namespace]
-    failed = next((outcome for outcome in outcomes if outcome.state not in ("passed", "missing")), None)
+    undefined = [_about_undefined(name, namespace, call) for name in exercise.names if name not in namespace]
+    failed = _first_to_look_at(exercise, outcomes)
     if failed is None and not undefined:
         return (f"To compare with the reference: `{call('solution', exercise.id)}`",)
     if exercise.contract.kind == "quiz":
@@ -201,6 +201,17 @@ def _advice(
     if failed is None:
         return tuple(undefined)
     return (*undefined, *_about_failure(exercise, failed, outcomes, call))
+
+
+def _first_to_look_at(exercise: Exercise, outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The first failed check that a hint speaks of, else the first that failed."""
+    failed = [outcome for outcome in outcomes if outcome.state not in ("passed", "missing")]
+    hinted = (
+        outcome
+        for outcome in failed
+        if outcome.state in ("refused", "error") and exercise.hint_for(outcome.name, outcome.message)
+    )
+    return next(hinted, failed[0] if failed else None)
 
 
 def _about_topics(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
@@ -219,7 +230,7 @@ def _about_topics(exercise: Exercise, outcomes: Sequence[Outcome]) -> tuple[str,
 
 def _about_failure(exercise: Exercise, failed: Outcome, outcomes: Sequence[Outcome], call: Call) -> tuple[str, ...]:
     if failed.state == "unsolved":
-        return (_about_stub(exercise, outcomes), *_about_hints(exercise, call))
+        return (_about_stub(exercise, outcomes, call), *_about_hints(exercise, call))
     check_name = spoken(failed.name).capitalize()
     if failed.state == "time":
         return (f"{check_name}: {failed.message}", _about_patience(exercise, call))
@@ -232,7 +243,7 @@ def _about_patience(exercise: Exercise, call: Call) -> str:
     return f"On a slow machine, `{remedy}` gives it three times as long."
 
 
-def _about_undefined(name: str, namespace: Mapping[str, Any]) -> str:
+def _about_undefined(name: str, namespace: Mapping[str, Any], call: Call) -> str:
     candidates = [
         candidate
         for candidate, value in namespace.items()
@@ -243,17 +254,19 @@ def _about_undefined(name: str, namespace: Mapping[str, Any]) -> str:
     folded = {candidate.lower(): candidate for candidate in candidates}
     matches = [folded[match] for match in difflib.get_close_matches(name.lower(), folded, 2, 0.6)]
     suggestion = f" There is `{'` and `'.join(matches)}`: is that it?" if matches else ""
-    return f"`{name}` is not defined here: define it under this name, or run the cell that does.{suggestion}"
+    remedy = "define it under this name" + (", or run the cell that does" if call is in_python else "")
+    return f"`{name}` is not defined here: {remedy}.{suggestion}"
 
 
-def _about_stub(exercise: Exercise, outcomes: Sequence[Outcome]) -> str:
+def _about_stub(exercise: Exercise, outcomes: Sequence[Outcome], call: Call) -> str:
     states = {outcome.name: outcome.state for outcome in outcomes}
     checks = harness.checks_of(exercise.public_checks)
     solved = {name for check in checks if states[check.name] != "unsolved" for name in check.parameters}
     open_ = {name for check in checks if states[check.name] == "unsolved" for name in check.parameters}
     names = [name for name in exercise.names if name in (open_ - solved or open_)]
     names = [name for name in names if name in _raising(exercise.stub)] or names  # the rest may be code to repair
-    return f"Write `{'`, `'.join(names)}` where the stub says `raise NotImplementedError`, and run that cell again."
+    remedy = "run that cell again" if call is in_python else "save the file"
+    return f"Write `{'`, `'.join(names)}` where the stub says `raise NotImplementedError`, and {remedy}."
 
 
 def _raising(stub: str) -> set[str]:

@@ -15,7 +15,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +28,7 @@ from torchbook.practice.report import Result, ResultJson
 
 FILE_SECONDS = 60.0  # for running the file itself, before its checks
 _MARGIN = 30.0  # seconds for starting Python and importing torch
+LOOKS = 0.3  # seconds between two looks at a file that is watched
 _BODY_COUNTS = ("%%time", "%%capture")  # cell magics whose cell is Python still
 _MODULE = "learners_code"
 
@@ -67,6 +70,49 @@ def check_file(exercise_id: str, file: Path, *, patience: float = 1.0) -> Result
             result = Result(exercise.id, f"{exercise.id} {exercise.title}: no result, {ending}")
     result.advice += learner.keep(exercise, result)
     return result
+
+
+def watch(exercise_id: str, file: Path, *, patience: float = 1.0) -> Iterator[Result | FileError]:
+    """What `check_file` says of a file, now and after each time that it is saved; it never ends by itself.
+
+    Once the file could be read, a save that leaves something unreadable is said, and the next one is waited for.
+
+    Raises:
+        ExerciseError: there is no such exercise, or what its author writes just now is malformed.
+        FileError: the file cannot be read when the watch begins.
+        NotInstalledError: the exercise needs a package that is not installed.
+    """
+    begun = False
+    for _ in _saves(file):
+        try:
+            result: Result | FileError = check_file(exercise_id, file, patience=patience)
+        except FileError as error:
+            if not begun:
+                raise
+            result = error
+        begun = True
+        yield result
+
+
+def _saves(file: Path, wait: Callable[[float], None] = time.sleep) -> Iterator[None]:
+    """At once, then after each time that a file was saved; a save is over when two looks find the same file."""
+    known = now = _stamp(file)
+    yield
+    while True:
+        wait(LOOKS)
+        before, now = now, _stamp(file)
+        if now is not None and now == before != known:
+            known = now
+            yield
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is saved; None while an editor has it moved away."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _run(exercise: Exercise, file: Path, output: Path, patience: float) -> str:
@@ -145,10 +191,21 @@ def _python(cell: str) -> str:
 def main(exercise_id: str, file: str, output: str, patience: str) -> None:
     """Run a learner's file and the checks on it, and write the result as JSON."""
     exercise = shelf.find(exercise_id)
-    module, notes = run(pieces(Path(file)), Path(file), FILE_SECONDS * float(patience))
+    code = pieces(Path(file))
+    module, notes = run(code, Path(file), FILE_SECONDS * float(patience))
     result = learner.examine(exercise, vars(module), patience=float(patience), call=learner.in_terminal)
-    result = replace(result, advice=(*notes, *result.advice))
+    # Where not a line ran, that nothing is defined is no news.
+    advice = () if len(code) == 1 and _is_not_python(code[0]) else result.advice
+    result = replace(result, advice=(*notes, *advice))
     Path(output).write_bytes(ResultJson.dump_json(result))
+
+
+def _is_not_python(piece: Piece) -> bool:
+    try:
+        compile(piece.source, piece.name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return True
+    return False
 
 
 def run(code: list[Piece], file: Path, seconds: float) -> tuple[types.ModuleType, list[str]]:

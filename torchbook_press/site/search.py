@@ -38,7 +38,8 @@ _ENGLISH = SearchEnglish({})
 # A name with its dots; a word with digits in it. Numbers alone are no words. As WORD and BETWEEN in search.js.
 _WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+[^\W\d]\w*")
 _BETWEEN = re.compile(r"[._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Of names with dots only these are words as a whole; of others the parts are.
+# Of names with dots only these are words as a whole, unless they end with a name that has parts (torch.no_grad), which
+# is a word itself; of others the parts are.
 _LIBRARIES = frozenset({"dist", "f", "nn", "np", "optim", "tl", "torch", "triton"})
 # Beside Sphinx's: small words of prose, and Python's keywords, which stand in every cell.
 _STOP = """
@@ -195,10 +196,18 @@ def words(text: str) -> Iterator[str]:
     """The words of a text as they are indexed: in lower case, stemmed; of a name the whole and its parts."""
     for token in _WORD.findall(text):
         parts = [part.lower() for part in _BETWEEN.split(token) if part]
-        library, *rest = token.split(".")
-        if len(parts) > 1 and (not rest or library.lower() in _LIBRARIES):
-            yield token.lower()
+        yield from _wholes(token)
         yield from (_stem(part) for part in parts if len(part) > 1 and part not in STOPWORDS)
+
+
+def _wholes(token: str) -> Iterator[str]:
+    """What of a name is a word as it stands: zero_grad of optimizer.zero_grad, torch.compile."""
+    library, *rest = token.split(".")
+    last = rest[-1] if rest else library
+    if len([part for part in _BETWEEN.split(last) if part]) > 1:
+        yield last.lower()
+    elif rest and library.lower() in _LIBRARIES:
+        yield token.lower()
 
 
 Counts = tuple[Counter[str], ...]
