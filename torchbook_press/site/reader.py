@@ -38,6 +38,7 @@ Warn = Callable[[str, str, int], None]
 _GLUED = re.compile(r"\{glue:text\}`[^`]+`")
 _UNKNOWN = "(not computed)"
 _NAMED = 3  # parts of a key
+_AGAIN = "run the chapter again"  # where the command follows
 
 
 class _Reading:
@@ -66,12 +67,14 @@ def read(text: str) -> NotebookNode:
         app.env.note_dependency(str(bundle))
 
     def warn(kind: str, message: str, line: int) -> None:
+        if message.endswith(_AGAIN):
+            message = f"{message}: `torchbook run {chapter.contract.id}`"
         _log.warning(message, location=(docname, line), type="executed", subtype=kind)
 
     try:
         executed = bundles.put_back(seal.read(path))
     except FileNotFoundError:
-        warn("missing", "never run: `torchbook run` makes its outputs", 1)
+        warn("missing", f"never run: `torchbook run {chapter.contract.id}` makes its outputs", 1)
         return nb
     except seal.SealError as error:
         warn("changed", f"{path.name} was {error}; its outputs are left out: run the chapter again", 1)
