@@ -373,9 +373,7 @@ def _installing(reason: str, root: Path) -> str:
     listed = project.is_file() and named.search(project.read_text(encoding="utf-8"))
     if listed:
         return ": pyproject.toml lists it, so `make setup` installs it"
-    return (
-        ": name its package in pyproject.toml (extra `chapters`) and environment.yml, then `make lock` and `make setup`"
-    )
+    return ": name its package in pyproject.toml (extra `chapters`) and environment.yml, then `make lock setup`"
 
 
 def drop_orphans(root: Path, chapters: list[Chapter]) -> list[Path]:
