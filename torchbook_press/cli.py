@@ -17,6 +17,7 @@ from torchbook_press.paper.cli import add as add_paper
 from torchbook_press.ship.cli import add as add_ship
 
 console = Console()
+new_app = typer.Typer(no_args_is_help=True)
 INTERRUPTED = 130  # exit status after Ctrl-C
 
 Names = Annotated[list[str] | None, typer.Argument(help="Chapters by id or path; all when left out.")]
@@ -41,6 +42,7 @@ def add(app: typer.Typer) -> None:
     """Add the commands to `torchbook`: an entry point of the group `torchbook.commands`."""
     for command in (run, record, pack, book, serve):
         app.command()(command)
+    app.add_typer(new_app, name="new")
     add_claims(app)
     add_ship(app)
     add_paper(app)
@@ -325,6 +327,29 @@ def _run_small(root: Path, name: str) -> int:
     stale = tuple(chapter.contract.id for chapter in full.stale if chapter not in fast.kept)
     with _alone(root):
         return (_run(root, kept, press.Options()) if kept else 0) or (_run(root, stale, small) if stale else 0)
+
+
+@new_app.callback()
+def new() -> None:
+    """For authors: lay out a chapter. An exercise: `torchbook exercises new`; a figure: see CONTRIBUTING.md."""
+
+
+@new_app.command()
+def chapter(
+    part: Annotated[str, typer.Argument(help="Folder of book/, for instance phases.")],
+    name: Annotated[str, typer.Argument(help="The chapter's id, for instance p11.")],
+    title: Annotated[str, typer.Argument(help="As headings show it.")],
+    root: Root = Path("."),
+) -> None:
+    """Write the page of a new chapter, name it in the table of contents, and say what to do next."""
+    from torchbook_press import new as authors
+    from torchbook_press.chapters import ChapterError
+
+    try:
+        made = authors.lay_out(root.resolve(), part, name, title)
+    except ChapterError as error:
+        raise typer.Exit(_complain(error)) from None
+    console.print(authors.next_steps(made), markup=False, highlight=False, soft_wrap=True)
 
 
 def _complain(error: Exception) -> int:
