@@ -33,7 +33,8 @@ SEED = 0
 ```
 
 ```{code-cell} ipython3
-from torchbook import glue, holds, seed_everything
+from torchbook import glue, holds
+from torchbook.runtime import seed_everything
 
 seed_everything(SEED)
 ```
