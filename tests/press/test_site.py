@@ -269,7 +269,7 @@ def refusals(broken: Book) -> list[str]:
     "complaint",
     [
         "book/one.md:23: WARNING: not the code that papermill ran",
-        "never run: `torchbook run` makes its outputs",
+        "never run: `torchbook run never` makes its outputs",
         "book/glued.md:34: WARNING: wrote to stderr (loud); mend it, or tag it [stderr]",
         "book/glued.md:30: WARNING: glue key 'answer' duplicate",
         "book/glued.md:21: WARNING: No key 'nothing' found in glue data",
