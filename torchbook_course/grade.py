@@ -87,7 +87,7 @@ def grade(options: Options, console: Console) -> Summary:
         marks = (marking.mark(exercises, rubrics, *pair) for pair in evaluated)
         entered, kept = books.enter(marks, anew=options.force)
         summary = publish.summarised(assignment, rubrics, entered, kept, known).beside(others)
-        _note_missing(set(present) - {entry.student for entry in everyone}, options, console)
+        _note_missing({*present, *books.booked} - {entry.student for entry in everyone}, options, console)
         publish.publish(summary, out, known)
         summary.save(out)
         _note_changes(earlier, summary, out, console)

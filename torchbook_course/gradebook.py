@@ -81,6 +81,11 @@ class Gradebook:
     def _released(self) -> Path:
         return self.course / "release" / self.assignment.name / f"{self.assignment.name}.ipynb"
 
+    @property
+    def booked(self) -> frozenset[str]:
+        """Who has a submission in the books from before."""
+        return frozenset(self._before)
+
     def graded(self, student: str) -> Path:
         """The notebook with its grades in it, which nbgrader's formgrader shows."""
         return self.course / "autograded" / student / self.assignment.name / f"{self.assignment.name}.ipynb"

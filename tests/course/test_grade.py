@@ -158,6 +158,16 @@ def test_who_is_no_longer_in_the_folder_keeps_the_row_and_is_named(done: Path) -
     assert "graded before: 3 (partly, unsolved, wrong); their results stay" in said.getvalue()
 
 
+@boxed
+def test_fewer_students_than_are_in_the_books_are_named_with_other_results_too(done: Path) -> None:
+    for student in SOME[1:]:
+        shutil.rmtree(done / "submissions" / student)
+    said = io.StringIO()
+    options = Options(done / "submissions", done / "others", course=done / "course")
+    grade.grade(options, Console(file=said, width=300))
+    assert "graded before: 3 (partly, unsolved, wrong)" in said.getvalue()
+
+
 def test_a_student_who_handed_nothing_in_is_named(root: Path) -> None:
     with pytest.raises(GradeError, match=r"^rihgt: no such student in .*; there are right"):
         graded(root, students=("rihgt",))
