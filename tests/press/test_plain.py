@@ -36,3 +36,7 @@ def test_prediction_keeps_its_answer_folded() -> None:
     question, answer = made.split("<details>")
     assert question == "**Predict: Is it `42`?**\n\n- no\n- yes\n\n"
     assert "**yes**\n\nCounted." in answer
+
+
+def test_a_prediction_without_an_answer_is_left_out_and_raises_nothing() -> None:
+    assert plain(":::{predict} Is it `42`?\n- [ ] no\n- [ ] yes\n\nCounted.\n:::", {}, URL).strip() == ""

@@ -74,7 +74,10 @@ def _block(token: Token, glued: Mapping[str, str], page_url: str) -> str | None:
         body.pop(0)
     inner = plain("\n".join(body), glued, page_url)
     if name == "predict":
-        return _prediction(activities.parse(argument, body), glued, page_url)
+        try:
+            return _prediction(activities.parse(argument, body), glued, page_url)
+        except ValueError:  # which the page says, with its line
+            return ""
     if name == "checklist":
         return inner
     if name == "dropdown":
