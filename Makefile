@@ -35,8 +35,9 @@ test: .venv/ready
 check: .venv/ready
 	$(PYTEST) -m "not alone and not browser" $(SIDE_BY_SIDE) $$($(PY) -m tests.touched)
 
+# ONLY=p01: with the outputs of that chapter, run first, at small sizes; other pages stand without until they run.
 serve: .venv/ready
-	$(PY) -m torchbook serve
+	$(PY) -m torchbook serve $(if $(ONLY),--only $(ONLY))
 
 run: .venv/ready
 	$(PY) -m torchbook run

@@ -5,7 +5,8 @@ keeps it in the course, where grading reads it:
 
     title: Homework 1
     due: 2026-12-05T23:59+01:00       # with an offset from UTC; none: never late
-    late: {per_day: 0.1, grace_minutes: 15, most_days: 3}
+    late: {per_day: 0.1, grace_minutes: 15, most_days: 3, at_most: 0.5}
+    credit: partial                   # or all-or-nothing: an exercise's points only where every check passed
     seed: 7                           # of this class: chooses variants, orders options, draws hidden cases
     exercises:
       - p01-x3
@@ -24,7 +25,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pydantic
 import yaml
@@ -47,13 +48,15 @@ class Late(pydantic.BaseModel):
     """What a late submission costs.
 
     Up to `grace_minutes` after the due time nothing. Then each day that has begun since the due time takes the
-    fraction `per_day` of the points that were reached; after `most_days` days, if that is given, all of them.
+    fraction `per_day` of the points that were reached, but no more than the fraction `at_most` of them; after
+    `most_days` days, if that is given, all of them.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
     per_day: float = pydantic.Field(default=0.0, ge=0, le=1)
     grace_minutes: float = pydantic.Field(default=0.0, ge=0)
     most_days: int | None = pydantic.Field(default=None, ge=0)
+    at_most: float = pydantic.Field(default=1.0, ge=0, le=1)
 
     def penalty(self, score: float, seconds_late: float) -> float:
         """Points to take off `score` from a submission that came `seconds_late` after the due time."""
@@ -62,12 +65,13 @@ class Late(pydantic.BaseModel):
         days = math.ceil(seconds_late / _DAY)
         if self.most_days is not None and days > self.most_days:
             return score
-        return score * min(1.0, self.per_day * days)
+        return score * min(self.at_most, self.per_day * days)
 
     def in_words(self) -> str:
         """The policy as students read it."""
         grace = f"Up to {self.grace_minutes:g} minutes late cost nothing. " if self.grace_minutes else ""
-        cost = f"Each day begun takes {100 * self.per_day:g} % of the points reached." if self.per_day else ""
+        cap = f", at most {100 * self.at_most:g} %" if self.at_most < 1 else ""
+        cost = f"Each day begun takes {100 * self.per_day:g} % of the points reached{cap}." if self.per_day else ""
         if self.most_days is not None:
             cost = f"{cost} Nothing is counted after {self.most_days} day{'s' * (self.most_days != 1)}.".strip()
         return grace + cost if cost else "Late submissions lose no points."
@@ -99,6 +103,7 @@ class Assignment(pydantic.BaseModel):
     title: str = pydantic.Field(min_length=1)
     due: pydantic.AwareDatetime | None = None
     late: Late = Late()
+    credit: Literal["partial", "all-or-nothing"] = "partial"
     seed: int = pydantic.Field(ge=0, lt=2**31)
     exercises: tuple[Item, ...]
     folders: tuple[Path, ...] = ()
@@ -170,7 +175,7 @@ class Assignment(pydantic.BaseModel):
     def to_yaml(self, beside: Path = Path()) -> str:
         """The assignment as its file has it, for a file in the folder `beside`."""
         fields = self.model_dump(mode="json", exclude_none=True, exclude={"due", "folders"})
-        order = ["name", "title", "due", "late", "seed", "exercises", "folders", "torchbook"]
+        order = ["name", "title", "due", "late", "credit", "seed", "exercises", "folders", "torchbook"]
         if self.due:
             fields["due"] = self.due.isoformat()
         if self.folders:
@@ -293,7 +298,8 @@ _REMEDIES = {
     "title": "write `title: Homework 1`",
     "exercises": "write `exercises: [p01-x3]`; `torchbook exercises` lists them",
     "name": "lower case letters, digits, - and _, such as hw1",
-    "late": "write `late: {per_day: 0.1, grace_minutes: 15, most_days: 3}`",
+    "late": "write `late: {per_day: 0.1, grace_minutes: 15, most_days: 3, at_most: 0.5}`, or some of these",
+    "credit": "write `credit: all-or-nothing`, or leave it out",
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +13,7 @@ import typer
 from rich.console import Console
 
 from torchbook import terminal
+from torchbook.runtime import Finding
 from torchbook_course import mutants_cli
 from torchbook_course.grade_cli import add as add_grade
 
@@ -26,10 +29,30 @@ Folders = Annotated[
 @app.callback()
 def main() -> None:
     """For instructors: assignments from exercises, submissions graded in a sandbox."""
-    missing = [name for name in ("nbgrader", "jinja2", "psutil") if importlib.util.find_spec(name) is None]
+    missing = _missing()
     if missing:
         terminal.error(f"{', '.join(missing)} missing here; it works in a clone of the book after `make setup`")
         raise typer.Exit(2)
+
+
+def _missing() -> list[str]:
+    return [name for name in ("nbgrader", "jinja2", "psutil") if importlib.util.find_spec(name) is None]
+
+
+def _findings() -> Iterator[Finding]:
+    """What the doctor says of grading: its packages, and the box in which students' code runs."""
+    missing = _missing()
+    if missing:
+        yield Finding("grading", "note", f"{', '.join(missing)} missing", "only courses need it: `make setup`")
+        return
+    from torchbook_course import sandbox
+
+    yield Finding("grading", "ok", f"nbgrader {importlib.metadata.version('nbgrader')}")
+    why_not = sandbox.available()
+    if why_not:
+        yield Finding("box for grading", "note", "none", f"only grading needs it: {why_not}")
+    else:
+        yield Finding("box for grading", "ok", f"bubblewrap, {shutil.which('bwrap')}")
 
 
 @app.command()
@@ -140,5 +163,8 @@ add_grade(app)
 
 def add(to: typer.Typer) -> None:
     """Add `torchbook course` and `exercises mutants`: an entry point of the group `torchbook.commands`."""
+    from torchbook import cli
+
     to.add_typer(app, name="course")
+    cli.more_findings.append(_findings)
     mutants_cli.add(to)

@@ -82,10 +82,40 @@ def make(
         AssignmentError, ExerciseError: an exercise cannot be used.
     """
     resolved = assignment.resolved(extra_roots)
-    exercises = resolve(resolved, extra_roots)
-    record = course / "assignments" / f"{resolved.name}.yml"
     if not force:
-        _complain_if_other(resolved, record)
+        _complain_if_other(resolved, course / "assignments" / f"{resolved.name}.yml")
+    return _made(resolved, course, extra_roots, link)
+
+
+def make_again(assignment: Assignment, course: Path) -> Made:
+    """Make an assignment of a course again as its file says it, for other points, say, or another policy.
+
+    The digests of its exercises stay, so that grading still says which of them changed since students got them.
+
+    Raises:
+        GenerateError: the cells of what students handed in would change.
+        AssignmentError, ExerciseError: an exercise cannot be used.
+    """
+    return _made(assignment, course, (), "")
+
+
+def points_made(assignment: Assignment, course: Path) -> dict[str, float]:
+    """The points of each grade cell as the students' notebook has them; none where it was never made."""
+    path = course / "release" / assignment.name / f"{assignment.name}.ipynb"
+    if not path.is_file():
+        return {}
+    marks = [cell.metadata.get("nbgrader", {}) for cell in nbformat.read(path, 4).cells]
+    return {str(mark["grade_id"]): float(mark["points"]) for mark in marks if mark.get("grade")}
+
+
+def points_wanted(assignment: Assignment) -> dict[str, float]:
+    """The points of each grade cell as the assignment's file says them."""
+    worth = zip(assignment.exercises, assignment.worth(), strict=True)
+    return {f"{item.id}-{kind}": getattr(points, kind) for item, points in worth for kind in ("public", "hidden")}
+
+
+def _made(resolved: Assignment, course: Path, extra_roots: Sequence[Path], link: str) -> Made:
+    exercises = resolve(resolved, extra_roots)
     with _staging(course) as staging:
         _write_sources(resolved, exercises, staging)
         book, copy = course / "gradebook.db", staging / "gradebook.db"
@@ -235,6 +265,7 @@ def _words(assignment: Assignment, exercises: Sequence[Exercise], link: str) -> 
         "name": assignment.name,
         "title": assignment.title,
         "due": due_line(assignment),
+        "whole": assignment.credit == "all-or-nothing",
         "rows": rows,
         "total": number_of(sum(worth.total for worth in points), "point"),
         "minutes": sum(exercise.contract.minutes for exercise in exercises),

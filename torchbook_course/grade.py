@@ -16,14 +16,27 @@ import filelock
 from rich.console import Console
 
 from torchbook import terminal
-from torchbook_course import config, evaluations, handed_in, marking, publish, reading, roster, sandbox
+from torchbook_course import (
+    changes,
+    config,
+    evaluations,
+    generate,
+    handed_in,
+    marking,
+    publish,
+    reading,
+    roster,
+    sandbox,
+)
 from torchbook_course.assignment import Assignment, find_assignment, resolve
 from torchbook_course.evaluations import GradeError, Setting
 from torchbook_course.gradebook import Gradebook
 from torchbook_course.handed_in import HandedIn
-from torchbook_course.results import ResultsError, Student, Summary
+from torchbook_course.results import ResultsError, Student, Summary, write
 
 LOG = "nbgrader.log"
+CHANGES = "changes.txt"  # of the last grading against the one before
+_LISTED = 30  # students whose changes are printed
 
 
 @dataclass(frozen=True)
@@ -47,8 +60,8 @@ def grade(options: Options, console: Console) -> Summary:
     """Grade a class; what was graded before and has not changed is taken as it is.
 
     Raises:
-        AssignmentError, EngineError, GradebookError, GradeError, HandedInError, ResultsError, RosterError,
-            SandboxError: nothing, or nothing more, can be graded; the message says what to do.
+        AssignmentError, EngineError, GenerateError, GradebookError, GradeError, HandedInError, ResultsError,
+            RosterError, SandboxError: nothing, or nothing more, can be graded; the message says what to do.
     """
     course, assignment = find_assignment(options.course, options.submissions, options.assignment)
     exercises = resolve(assignment)
@@ -58,14 +71,15 @@ def grade(options: Options, console: Console) -> Summary:
     handed = _chosen(everyone, options)
     students = [entry.student for entry in handed]
     box = _box(options)
-    out, others = _results(options.out, assignment, students)
+    out, earlier, others = _results(options.out, assignment, students)
     present = dict.fromkeys([*(entry.student for entry in everyone), *(one.student for one in others)])
     known = roster.load(options.roster, list(present)) if options.roster else roster.Roster()
-    rubrics = [marking.asked(*pair) for pair in zip(exercises, assignment.worth(), strict=True)]
+    rubrics = marking.all_asked(assignment, exercises, assignment.worth())
     setting = Setting(
         exercises, assignment.seed, box, out / evaluations.FOLDER, options.force, options.jobs, options.scheduler
     )
     with _alone(course):
+        _note_points(assignment, course, console)
         config.quiet(out / LOG)
         books = Gradebook(course, assignment, {student: known.names.get(student, "") for student in students})
         submissions = reading.read_all(handed, exercises, books.release)
@@ -73,9 +87,10 @@ def grade(options: Options, console: Console) -> Summary:
         marks = (marking.mark(exercises, rubrics, *pair) for pair in evaluated)
         entered, kept = books.enter(marks, anew=options.force)
         summary = publish.summarised(assignment, rubrics, entered, kept, known).beside(others)
-        _note_missing(set(present) - {entry.student for entry in everyone}, options, console)
+        _note_missing({*present, *books.booked} - {entry.student for entry in everyone}, options, console)
         publish.publish(summary, out, known)
         summary.save(out)
+        _note_changes(earlier, summary, out, console)
         return summary
 
 
@@ -108,8 +123,31 @@ def _note_missing(missing: set[str], options: Options, console: Console) -> None
         terminal.note(f"{text}; for a class without them give another --out", console=console)
 
 
-def _results(folder: Path, assignment: Assignment, students: list[str]) -> tuple[Path, tuple[Student, ...]]:
-    """The folder of results, which holds those of no other assignment; and of whom but these it holds some."""
+def _note_points(assignment: Assignment, course: Path, console: Console) -> None:
+    """Make the assignment again where its file has other points than its notebook and its gradebook."""
+    made, wanted = generate.points_made(assignment, course), generate.points_wanted(assignment)
+    if made and made != wanted:
+        config.quiet()
+        generate.make_again(assignment, course)
+        terminal.note(
+            f"{assignment.name}: its file has other points now; its notebooks were made again", console=console
+        )
+
+
+def _note_changes(earlier: Summary | None, now: Summary, out: Path, console: Console) -> None:
+    """Say who has other points than before, and keep it."""
+    found = changes.changes(earlier, now) if earlier else []
+    write(out / CHANGES, "".join(f"{line}\n" for line in found))
+    if found:
+        console.print(f"changed since the last grading ({len(found)} lines, all in {out / CHANGES}):", highlight=False)
+    for line in found[:_LISTED]:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _results(
+    folder: Path, assignment: Assignment, students: list[str]
+) -> tuple[Path, Summary | None, tuple[Student, ...]]:
+    """The folder of results, which holds those of no other assignment; what it holds; and of whom but these."""
     out = folder.resolve()
     try:
         earlier = Summary.load(out)
@@ -125,7 +163,7 @@ def _results(folder: Path, assignment: Assignment, students: list[str]) -> tuple
             "or give another --out"
         )
     out.mkdir(parents=True, exist_ok=True)
-    return out, of_others
+    return out, earlier, of_others
 
 
 @contextmanager

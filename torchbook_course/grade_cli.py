@@ -42,6 +42,8 @@ RosterFile = Annotated[
     typer.Option("--roster", help="CSV of the class: Canvas's gradebook, Moodle's grading worksheet, or any."),
 ]
 Patience = Annotated[float, typer.Option(min=0.1, help="Multiplies every time limit; for slow machines.")]
+Results = Annotated[Path, typer.Argument(help="The folder that grading wrote.")]
+ResultsOption = Annotated[Path, typer.Option("--results", help="The folder that grading wrote.")]
 Downloads = Annotated[list[Path], typer.Argument(help="Downloads: zips, folders or notebooks.")]
 Platform = Annotated[str, typer.Option("--from", help="moodle, canvas, or folder: files named after students.")]
 CollectOut = Annotated[Path, typer.Option(help="Folder for the submissions.")]
@@ -49,9 +51,8 @@ CollectOut = Annotated[Path, typer.Option(help="Folder for the submissions.")]
 
 def add(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command()(collect)
-    app.command()(grade)
-    app.command()(report)
+    for command in (collect, grade, report, points, explain):
+        app.command()(command)
 
 
 @contextmanager
@@ -62,6 +63,8 @@ def _errors_as_lines() -> Iterator[None]:
     from torchbook_course.collect import CollectError
     from torchbook_course.engine import EngineError
     from torchbook_course.evaluations import GradeError
+    from torchbook_course.explain import ExplainError
+    from torchbook_course.generate import GenerateError
     from torchbook_course.gradebook import GradebookError
     from torchbook_course.handed_in import HandedInError
     from torchbook_course.results import ResultsError
@@ -69,13 +72,14 @@ def _errors_as_lines() -> Iterator[None]:
     from torchbook_course.sandbox import SandboxError
 
     mendable = (AssignmentError, GradebookError, CollectError, EngineError, ExerciseError, GradeError, HandedInError)
+    others = (ExplainError, GenerateError, ResultsError, RosterError, SandboxError)
     try:
         yield
-    except (*mendable, ResultsError, RosterError, SandboxError) as error:
+    except (*mendable, *others) as error:
         terminal.error(printable(str(error)))
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
-        errors.print("stopped; call again to go on", highlight=False)
+        errors.print("stopped; what was evaluated is kept: the same command again goes on there", highlight=False)
         raise typer.Exit(FAILED) from None
 
 
@@ -111,20 +115,73 @@ def grade(
 
 
 def report(
-    results: Annotated[Path, typer.Argument(help="The folder that grading wrote.")] = Path("results"),
+    results: Results = Path("results"),
     roster: RosterFile = None,
+    course: Course = None,
 ) -> None:
-    """Write tables, feedback and report again from what was graded, for instance with a roster."""
+    """Write tables, feedback and report again from what was graded, for instance with a roster.
+
+    With --course, points that were changed by hand in the course's gradebook since the last grading are taken over.
+    """
     with _errors_as_lines():
         from torchbook_course import publish
         from torchbook_course import results as kept
         from torchbook_course import roster as rosters
 
         summary = kept.Summary.load(results)
+        if course:
+            summary = _from_the_books(summary, course, results)
         present = [student.student for student in summary.present]
         known = rosters.load(roster, present) if roster else rosters.Roster()
         publish.publish(summary, results, known)
         raise typer.Exit(_show(summary, results))
+
+
+def _from_the_books(summary: Summary, course: Path, results: Path) -> Summary:
+    from torchbook_course import config, gradebook, publish
+    from torchbook_course.assignment import find_assignment
+
+    folder, assignment = find_assignment(course, results, summary.assignment)
+    config.quiet()
+    now = publish.with_points(summary, gradebook.entered(folder, assignment))
+    now.save(results)
+    return now
+
+
+def points(
+    assignment: Annotated[str, typer.Argument(help="The assignment, for instance hw1.")],
+    worth: Annotated[list[str], typer.Argument(help="p01-x3=3, shared as now; p01-x3=1+2: for public, hidden checks.")],
+    course: Course = None,
+) -> None:
+    """Change the points of exercises in an assignment, also after it was graded; grading again enters them.
+
+    No student's code runs again for it, and grading says whose points changed.
+    """
+    with _errors_as_lines():
+        from torchbook_course import points as changing
+
+        for line in changing.change(assignment, worth, course):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def explain(
+    student: Annotated[str, typer.Argument(help="As in gradebook.csv.")],
+    exercise: Annotated[str, typer.Argument(help="For instance p01-x3.")],
+    results: ResultsOption = Path("results"),
+    course: Course = None,
+    assignment: Name = "",
+    unsafe: Unsafe = False,
+) -> None:
+    """Show why an answer got its points: the answer, each check, the case that fails, what the reference gives there.
+
+    For you alone: it shows what hidden checks say. The answer runs again, in its box.
+    """
+    with _errors_as_lines():
+        from torchbook_course import explain as explaining
+
+        asked = explaining.Asked(student, exercise, results, course, assignment, unsafe)
+        for line in explaining.explained(asked):
+            console.print(_plain(line), highlight=False, soft_wrap=True)
 
 
 def _show(summary: Summary, out: Path) -> int:

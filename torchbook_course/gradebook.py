@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import BaseCell, Grade, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Gradebook as Tables
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde
 from nbgrader.utils import capture_log, temp_attrs
@@ -79,6 +80,11 @@ class Gradebook:
 
     def _released(self) -> Path:
         return self.course / "release" / self.assignment.name / f"{self.assignment.name}.ipynb"
+
+    @property
+    def booked(self) -> frozenset[str]:
+        """Who has a submission in the books from before."""
+        return frozenset(self._before)
 
     def graded(self, student: str) -> Path:
         """The notebook with its grades in it, which nbgrader's formgrader shows."""
@@ -170,22 +176,42 @@ class Gradebook:
 
     def _entered(self) -> dict[str, Kept]:
         with self._api.gradebook as books:
-            rows = (
-                books.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score)
-                .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-                .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
-                .join(BaseCell, Grade.cell_id == BaseCell.id)
-                .filter(SubmittedAssignment.assignment_id == books.find_assignment(self.assignment.name).id)
-                .all()
-            )
-            late = {
-                submission.student_id: (submission.late_submission_penalty or 0.0, submission.total_seconds_late)
-                for submission in books.assignment_submissions(self.assignment.name)
-            }
-        points: dict[str, dict[str, float]] = {student: {} for student in late}
-        for student, cell, score in rows:
-            points[student][cell] = score
-        return {student: Kept(points[student], *late[student]) for student in points}
+            return _points(books, self.assignment.name)
+
+
+def entered(course: Path, assignment: Assignment) -> dict[str, Kept]:
+    """By student what a course's books hold of an assignment, with what people changed by hand.
+
+    Raises:
+        GradebookError: the course has no books, or the assignment is not in them.
+    """
+    path = course / "gradebook.db"
+    if not path.is_file():
+        raise GradebookError(f"{path}: missing; grade first with `torchbook course grade`")
+    with Tables(f"sqlite:///{path}") as books:
+        try:
+            return _points(books, assignment.name)
+        except MissingEntry:
+            raise GradebookError(f"{path}: holds no {assignment.name}; grade it first") from None
+
+
+def _points(books: Tables, assignment: str) -> dict[str, Kept]:
+    rows = (
+        books.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score)
+        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+        .join(BaseCell, Grade.cell_id == BaseCell.id)
+        .filter(SubmittedAssignment.assignment_id == books.find_assignment(assignment).id)
+        .all()
+    )
+    late = {
+        submission.student_id: (submission.late_submission_penalty or 0.0, submission.total_seconds_late)
+        for submission in books.assignment_submissions(assignment)
+    }
+    points: dict[str, dict[str, float]] = {student: {} for student in late}
+    for student, cell, score in rows:
+        points[student][cell] = score
+    return {student: Kept(points[student], *late[student]) for student in points}
 
 
 def _stamp(folder: Path, at: datetime | None) -> None:

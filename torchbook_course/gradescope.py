@@ -113,7 +113,7 @@ def grade(source: Path) -> None:
     assignment = _assignment(source)
     exercises = resolve(assignment, [source / "exercises"])
     points = assignment.worth([source / "exercises"])
-    rubrics = [marking.asked(*pair) for pair in zip(exercises, points, strict=True)]
+    rubrics = marking.all_asked(assignment, exercises, points)
     extracted, results, problem = _evaluated(source, exercises)
     parts = {
         rubric.id: marking.part(exercise, rubric, extracted.answers.get(exercise.id), results.get(exercise.id))

@@ -13,6 +13,7 @@ from dateutil import parser as dates
 
 TIMESTAMP = "timestamp.txt"
 _NEVER = {"__MACOSX", "__pycache__"}
+_MAY_ANSWER = {".py", ".zip", ".7z", ".rar", ".gz", ".tar"}  # files that are not graded, and may hold an answer
 _UNSAFE = re.compile(r"[/\\\[\]*?{}\x00-\x1f\x7f]")
 
 
@@ -25,7 +26,7 @@ class HandedIn:
     """One student's submission. `path` is None where there is none, and `problem` says why.
 
     `at` is when it came, from nbgrader's or our `timestamp.txt`, else the file's own time. `beside` names
-    notebooks that were handed in with it and are not graded.
+    other notebooks, programs and archives that were handed in with it and are not graded.
     """
 
     student: str
@@ -77,10 +78,12 @@ def _of_folder(folder: Path, name: str) -> HandedIn:
     holder = subfolder if subfolder.is_dir() and not subfolder.is_symlink() else folder
     exact = holder / f"{name}.ipynb"
     others = sorted(path for path in holder.glob("*.ipynb") if path != exact and not path.name.startswith("."))
+    answers = tuple(path.name for path in sorted(holder.iterdir()) if path.suffix.lower() in _MAY_ANSWER)
     if exact.is_symlink() or exact.exists():
-        return HandedIn(folder.name, exact, _when(exact), beside=tuple(path.name for path in others))
+        return HandedIn(folder.name, exact, _when(exact), beside=(*(path.name for path in others), *answers))
     if len(others) == 1:
-        return HandedIn(folder.name, others[0], _when(others[0]), note=f"handed in as {others[0].name}")
+        note = f"handed in as {others[0].name}"
+        return HandedIn(folder.name, others[0], _when(others[0]), note=note, beside=answers)
     names = ", ".join(path.name for path in others) or "no notebook"
     return HandedIn(folder.name, None, None, f"{names} instead of {name}.ipynb; keep one notebook of that name")
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from torchbook.practice.exercise import HIDDEN, Exercise, Points
+from torchbook_course.assignment import Assignment
 from torchbook_course.flags import flags
 from torchbook_course.results import Asked, Check, Flag, Part, Verdict, shares
 from torchbook_course.submission import Answer
@@ -24,7 +25,7 @@ _SAYS_NOTHING = ("passed", "not run", "unsolved")  # states of a check to which 
 _LINE = 12  # characters from which a line of a hidden check is told from any other line
 _MESSAGE = 600
 OTHERS = "other cells"  # in place of an exercise's id
-BESIDE = "another notebook"  # likewise
+BESIDE = "another file"  # likewise
 NOT_PYTHON = "not Python"
 
 
@@ -98,8 +99,14 @@ def _constructs(reference: str) -> frozenset[str]:
     return frozenset(flag.construct for flag in flags(reference))
 
 
-def asked(exercise: Exercise, points: Points) -> Asked:
-    """What the results say of an exercise."""
+def all_asked(assignment: Assignment, exercises: Sequence[Exercise], points: Sequence[Points]) -> list[Asked]:
+    """What the results say of each exercise of an assignment; `points` are theirs, in the same order."""
+    whole = assignment.credit == "all-or-nothing"
+    return [asked(*pair, whole=whole) for pair in zip(exercises, points, strict=True)]
+
+
+def asked(exercise: Exercise, points: Points, *, whole: bool = False) -> Asked:
+    """What the results say of an exercise; `whole`: there are points only where every check passed."""
     misconceptions: dict[str, tuple[str, ...]] = {}
     for wrong in exercise.wrong:
         misconceptions[wrong.check] = (*misconceptions.get(wrong.check, ()), wrong.misconception)
@@ -110,12 +117,14 @@ def asked(exercise: Exercise, points: Points) -> Asked:
         hidden=points.hidden,
         checks=exercise.check_names,
         misconceptions=misconceptions,
+        whole=whole,
     )
 
 
 def part(exercise: Exercise, rubric: Asked, answer: Answer | None, result: Mapping[str, Any] | None) -> Part:
     """An exercise's checks as they went, and their points: of public and hidden checks, in proportion to those passed.
 
+    Where an assignment gives no partial credit, one check that did not pass takes the points of all.
     `result` is what `torchbook_course.evaluate` says of the exercise, None where there was nothing to run.
     """
     if answer is None or result is None:
@@ -125,6 +134,8 @@ def part(exercise: Exercise, rubric: Asked, answer: Answer | None, result: Mappi
     checks = tuple(_check(exercise, outcomes[name], secrets) for name in exercise.check_names if name in outcomes)
     state = str(result["state"])
     passed = {check.name for check in checks if check.state == "passed"} if state not in NOTHING else set()
+    if rubric.whole and len(passed) < len(rubric.checks):
+        passed = set()
     hidden = [name for name in rubric.checks if name.startswith(HIDDEN)]
     public = [name for name in rubric.checks if name not in hidden]
     return Part(

@@ -9,7 +9,7 @@ from torchbook_course import exports, feedback
 from torchbook_course.assignment import Assignment
 from torchbook_course.gradebook import Kept
 from torchbook_course.marking import Marked
-from torchbook_course.results import Asked, Student, Summary, write
+from torchbook_course.results import Asked, Part, Student, Summary, write
 from torchbook_course.roster import Roster
 
 
@@ -32,13 +32,7 @@ def summarised(
 
 
 def _student(marked: Marked, record: Kept | None, name: str) -> Student:
-    points = record.points if record else {}
-    parts = tuple(
-        part.model_copy(
-            update={"public": points.get(f"{cell}-public", 0.0), "hidden": points.get(f"{cell}-hidden", 0.0)}
-        )
-        for cell, part in marked.parts.items()
-    )
+    parts = tuple(_worth(part, record.points if record else {}) for part in marked.parts.values())
     submission = marked.submission
     notes = [submission.handed.note] if submission.handed.note else []
     repairs = submission.extracted.repairs if submission.cells else ()
@@ -54,6 +48,22 @@ def _student(marked: Marked, record: Kept | None, name: str) -> Student:
         repairs=(*notes, *(f"{r.exercise}: {r.what}" if r.exercise else r.what for r in repairs)),
         seconds=marked.evaluation.seconds,
     )
+
+
+def _worth(part: Part, points: Mapping[str, float]) -> Part:
+    """A part with the points that the gradebook has for its cells."""
+    public, hidden = (points.get(f"{part.exercise}-{kind}", 0.0) for kind in ("public", "hidden"))
+    return part.model_copy(update={"public": public, "hidden": hidden})
+
+
+def with_points(summary: Summary, kept: Mapping[str, Kept]) -> Summary:
+    """A class with the points that the gradebook has now, where it has some of a student."""
+    students = []
+    for student in summary.students:
+        record = kept.get(student.student)
+        parts = tuple(_worth(part, record.points) for part in student.parts) if record else student.parts
+        students.append(student.model_copy(update={"parts": parts, "late": record.late if record else student.late}))
+    return summary.model_copy(update={"students": tuple(students)})
 
 
 def publish(summary: Summary, out: Path, roster: Roster) -> None:

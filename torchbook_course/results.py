@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
 import pydantic
@@ -26,7 +25,10 @@ class _Kept(pydantic.BaseModel):
 
 
 class Asked(_Kept):
-    """An exercise of the assignment: its points, its checks in order, and what a refusal by each of them means."""
+    """An exercise of the assignment: its points, its checks in order, and what a refusal by each of them means.
+
+    `whole` says that there are points only where every check passed.
+    """
 
     model_config = pydantic.ConfigDict(extra="ignore")  # results of before had the hints here
 
@@ -36,6 +38,7 @@ class Asked(_Kept):
     hidden: float
     checks: tuple[str, ...]
     misconceptions: dict[str, tuple[str, ...]]
+    whole: bool = False
 
     @property
     def points(self) -> float:
@@ -132,7 +135,7 @@ class Summary(_Kept):
     exercises: tuple[Asked, ...]
     students: tuple[Student, ...]
 
-    @cached_property
+    @property
     def maximum(self) -> float:
         """Points that can be reached."""
         return round(sum(exercise.points for exercise in self.exercises), 2)

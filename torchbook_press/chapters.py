@@ -236,6 +236,16 @@ class Chapter:
         """Line, from 1, of the fence that opens a code cell, counted from 0."""
         return self._code_lines[code_cell] if code_cell < len(self._code_lines) else 1
 
+    def first_line_of(self, code_cell: int) -> int:
+        """Line, from 1, of the first line of a code cell's code, counted from 0: behind its fence and its options."""
+        fence, code = self.line_of(code_cell), self.code[code_cell].split("\n")
+        lines = [line.rstrip() for line in self.text.split("\n")]
+        wanted = [line.rstrip() for line in code]
+        for start in range(fence, len(lines)):
+            if lines[start : start + len(wanted)] == wanted:
+                return start + 1
+        return fence
+
 
 @cache
 def _parser() -> dict[str, str]:

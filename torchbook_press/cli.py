@@ -17,6 +17,8 @@ from torchbook_press.paper.cli import add as add_paper
 from torchbook_press.ship.cli import add as add_ship
 
 console = Console()
+new_app = typer.Typer(no_args_is_help=True)
+INTERRUPTED = 130  # exit status after Ctrl-C
 
 Names = Annotated[list[str] | None, typer.Argument(help="Chapters by id or path; all when left out.")]
 Root = Annotated[Path, typer.Option(help="The book's folder, with _toc.yml.")]
@@ -40,6 +42,7 @@ def add(app: typer.Typer) -> None:
     """Add the commands to `torchbook`: an entry point of the group `torchbook.commands`."""
     for command in (run, record, pack, book, serve):
         app.command()(command)
+    app.add_typer(new_app, name="new")
     add_claims(app)
     add_ship(app)
     add_paper(app)
@@ -133,9 +136,14 @@ def _run(root: Path, names: tuple[str, ...], options: object) -> int:
     assert isinstance(options, press.Options)
     try:
         selection = chapters(root.resolve(), names)
+        if not names:
+            for path in press.drop_orphans(root.resolve(), selection):
+                terminal.note(f"{path}: its chapter is gone, and so are these outputs now")
         report = press.run(selection, options, console)
     except (ChapterError, press.RunError) as error:
         return _complain(error)
+    except KeyboardInterrupt:  # of which the run said what is kept
+        return INTERRUPTED
     for failure in report.failed:
         terminal.error(failure)
     for name, why in report.lacking.items():
@@ -241,19 +249,29 @@ def book(
     root: Root = Path("."), fast: Fast = False, jobs: Jobs = 0, patience: Patience = 3.0, strict: Strict = False
 ) -> None:
     """Run what changed on the CPU, then build the site into _build/html."""
-    from torchbook_press import build
     from torchbook_press.run import Options
 
     gc.disable()  # this process ends with the build
     with _alone(root):
         code = _run(root, (), Options(fast=fast, jobs=jobs, patience=patience, strict=strict))
         if code == 0:
-            code = build.html(root.resolve())
-            _note_recordings(root)
-            _note_unheld(root)
+            code = _build(root)
     if code == 0:
         console.print(f"the book: {root / '_build' / 'html' / 'index.html'}")
     raise typer.Exit(code)
+
+
+def _build(root: Path) -> int:
+    from torchbook_press import build
+
+    try:
+        code = build.html(root.resolve())
+    except KeyboardInterrupt:
+        console.print("stopped: the chapters' outputs and the last site stay; the same command builds the new one")
+        return INTERRUPTED
+    _note_recordings(root)
+    _note_unheld(root)
+    return code
 
 
 def _note_recordings(root: Path) -> None:
@@ -280,11 +298,58 @@ def _note_unheld(root: Path) -> None:
         console.print("a busy machine spoils times: torchbook book --strict runs these chapters again")
 
 
-def serve(root: Root = Path("."), port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000) -> None:
+def serve(
+    root: Root = Path("."),
+    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000,
+    only: Annotated[str, typer.Option(help="First run this chapter, at small sizes, where it has no outputs.")] = "",
+) -> None:
     """Serve the book on this machine and refresh the page whenever its prose is saved."""
     from torchbook_press import build
 
+    code = _run_small(root, only) if only else 0
+    if code:
+        raise typer.Exit(code)
     build.serve(root.resolve(), port)
+
+
+def _run_small(root: Path, name: str) -> int:
+    """Give a chapter outputs where it has none of its code: those of a kept run, else of one at small sizes."""
+    from torchbook_press import run as press
+    from torchbook_press.chapters import ChapterError, chapters
+
+    small = press.Options(fast=True, patience=3.0)
+    try:
+        selection = chapters(root.resolve(), (name,))
+        full, fast = (press.sort_out(selection, options) for options in (press.Options(), small))
+    except ChapterError as error:
+        return _complain(error)
+    kept = tuple(chapter.contract.id for chapter, _ in full.reusable)
+    stale = tuple(chapter.contract.id for chapter in full.stale if chapter not in fast.kept)
+    with _alone(root):
+        return (_run(root, kept, press.Options()) if kept else 0) or (_run(root, stale, small) if stale else 0)
+
+
+@new_app.callback()
+def new() -> None:
+    """For authors: lay out a chapter. An exercise: `torchbook exercises new`; a figure: see CONTRIBUTING.md."""
+
+
+@new_app.command()
+def chapter(
+    part: Annotated[str, typer.Argument(help="Folder of book/, for instance phases.")],
+    name: Annotated[str, typer.Argument(help="The chapter's id, for instance p11.")],
+    title: Annotated[str, typer.Argument(help="As headings show it.")],
+    root: Root = Path("."),
+) -> None:
+    """Write the page of a new chapter, name it in the table of contents, and say what to do next."""
+    from torchbook_press import new as authors
+    from torchbook_press.chapters import ChapterError
+
+    try:
+        made = authors.lay_out(root.resolve(), part, name, title)
+    except ChapterError as error:
+        raise typer.Exit(_complain(error)) from None
+    console.print(authors.next_steps(made), markup=False, highlight=False, soft_wrap=True)
 
 
 def _complain(error: Exception) -> int:

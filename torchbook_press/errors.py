@@ -6,6 +6,8 @@ message, for where the prose quotes them.
 
 from __future__ import annotations
 
+import re
+
 from nbformat import NotebookNode
 
 GPU_ONLY = "gpu-only"  # tag of a cell that the CPU lane leaves out
@@ -22,6 +24,20 @@ def unnamed(cell: NotebookNode) -> str:
     return ""
 
 
+_IN_CELL = re.compile(r"Cell In\[\d+\], line (\d+)")  # the frames of an IPython traceback, the cell's own first
+_IN_FILE = re.compile(r" \(\d+\.py, line \d+\)$")  # of a syntax error, a file that no reader sees
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def line_in(ran: NotebookNode) -> int:
+    """The line of a cell, from 1, at which it raised; 0 where it did not, or where that is not known."""
+    for output in ran.get("outputs", []):
+        if output.output_type == "error":
+            found = _IN_CELL.search(_ANSI.sub("", "\n".join(output.get("traceback", []))))
+            return int(found[1]) if found else 0
+    return 0
+
+
 def complaint(cell: NotebookNode, ran: NotebookNode) -> str:
     """How a cell ended otherwise than its source says; "" where it did so.
 
@@ -32,7 +48,7 @@ def complaint(cell: NotebookNode, ran: NotebookNode) -> str:
     errors = [output for output in ran.get("outputs", []) if output.output_type == "error"]
     tags = cell.metadata.get("tags", [])
     if TAG not in tags:
-        return " ".join(f"{errors[0].ename}: {errors[0].evalue}".split()) if errors else ""
+        return _IN_FILE.sub("", " ".join(f"{errors[0].ename}: {errors[0].evalue}".split())) if errors else ""
     if not errors and RAISES not in cell.metadata:
         return ""  # of a published notebook, whose exercises may be solved by now
     if not errors:

@@ -83,6 +83,7 @@ class Job:
     seconds: float
     memory_gb: float
     threads: int
+    firsts: tuple[int, ...] = ()  # line of the first line of each code cell's code there
     needs: tuple[str, ...] = ("cpu",)
     data: tuple[str, ...] = ()
     lane: str = "cpu"
@@ -529,12 +530,16 @@ def _unexpected_error(job: Job, nb: NotebookNode) -> Failure | None:
         index += 1
         problem = errors.complaint(cell, cell)
         if problem:
-            return _at(job, index, problem[:_LONGEST_REASON])
+            return _at(job, index, problem[:_LONGEST_REASON], errors.line_in(cell))
     return None
 
 
-def _at(job: Job, code_cell: int, reason: str) -> Failure:
-    line = job.lines[code_cell] if code_cell < len(job.lines) else 1
+def _at(job: Job, code_cell: int, reason: str, line_of_cell: int = 0) -> Failure:
+    """A failure in a cell, counted from 0; at one of its lines, counted from 1, where that is known."""
+    if line_of_cell and code_cell < len(job.firsts):
+        line = job.firsts[code_cell] + line_of_cell - 1
+    else:
+        line = job.lines[code_cell] if code_cell < len(job.lines) else 1
     return Failure(job.docname, line, code_cell + 1, reason)
 
 

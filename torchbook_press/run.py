@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,9 @@ REQUIRE_COMPILER = "TORCHBOOK_REQUIRE_COMPILER"  # set where a chapter that cann
 COMMIT = "TORCHBOOK_COMMIT"  # the book's commit, where there is no git to ask
 # The CUDA libraries and each process's context take memory of the host that no contract counts.
 _CUDA_HOST_GB = 8.0
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_FEW = 3  # chapters that are named of those that were not finished
+_SAY_EVERY = 30.0  # seconds between lines on what runs, where there is no terminal
 REHEARSAL = "rehearsal"  # the GPU lane on a CPU: the same cells, for where no GPU is
 _PARAMETERS: dict[str, dict[str, Any]] = {
     "cpu": {"DEVICE": "cpu"},
@@ -194,7 +198,7 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
         say(box.why_not())
     with tempfile.TemporaryDirectory(prefix="torchbook-progress-") as folder:
         jobs = [job_of(c, options, Path(folder, f"{index}.json")) for index, c in enumerate(stale)]
-        with _progress(jobs, console) as finished:
+        with _progress(jobs, console) as finished, _stopped(report, stale, console):
             for outcome in _outcomes(jobs, options):
                 chapter = by_name[outcome.docname]
                 say(outcome.unboxed)
@@ -206,6 +210,21 @@ def run(chapters: list[Chapter], options: Options, console: Console) -> Report:
                         Runs(store).keep(chapter, parts.declared, parts.observed, notebook)
                 finished(outcome)
     return report
+
+
+@contextmanager
+def _stopped(report: Report, stale: list[Chapter], console: Console) -> Iterator[None]:
+    """When a run is interrupted, say what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        failed = {failure.docname for failure in report.failed}
+        left = [c.contract.id for c in stale if c.docname not in report.ran.keys() | report.lacking.keys() | failed]
+        some = ", ".join(left[:_FEW]) + (", …" if len(left) > _FEW else "")
+        kept = f"stopped: {len(report.ran)} of {len(stale)} chapters ran and are kept"
+        text = f"{kept}; not finished: {some}, of which former outputs stay; the same command goes on with them"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        raise
 
 
 @dataclass(frozen=True)
@@ -244,6 +263,7 @@ def job_of(chapter: Chapter, options: Options, progress: Path) -> Job:
         notebook=nbformat.writes(chapter.notebook),
         parameters=options.parameters,
         lines=tuple(chapter.line_of(index) for index in range(len(chapter.code))),
+        firsts=tuple(chapter.first_line_of(index) for index in range(len(chapter.code))),
         seconds=60 * contract.minutes * options.patience,
         memory_gb=contract.memory_gb + (_CUDA_HOST_GB if options.lane == "gpu" else 0),
         threads=contract.threads,
@@ -309,8 +329,9 @@ def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, re
         outcome.failure, outcome.notebook = Failure(chapter.docname, 1, 0, outcome.lacks), None
     if outcome.failure or outcome.notebook is None:
         failure = outcome.failure or Failure(chapter.docname, 1, 0, "papermill wrote no notebook")
+        failure = replace(failure, reason=f"{failure.reason}{_installing(failure.reason, chapter.root)}")
         report.failed.append(failure)
-        chapter.executed.unlink(missing_ok=True)  # its key no longer holds, so its outputs must not be shown
+        # Its former outputs stay until there are new ones: their key, which no longer holds, makes it run again.
         if outcome.notebook:
             write(failed_copy(chapter), outcome.notebook)
         return
@@ -339,6 +360,36 @@ def _keep(chapter: Chapter, outcome: Outcome, parts: Parts, options: Options, re
     seal.write(chapter.executed, nb)
     failed_copy(chapter).unlink(missing_ok=True)
     report.ran[chapter.docname] = outcome.seconds
+
+
+def _installing(reason: str, root: Path) -> str:
+    """How to install the module that a cell missed; "" where it missed none."""
+    missing = _NO_MODULE.search(reason)
+    if not missing:
+        return ""
+    package = missing[1].partition(".")[0]
+    named = re.compile(rf'"{package.replace("_", "[-_]")}(?![\w.-])', re.IGNORECASE)
+    project = root / "pyproject.toml"
+    listed = project.is_file() and named.search(project.read_text(encoding="utf-8"))
+    if listed:
+        return ": pyproject.toml lists it, so `make setup` installs it"
+    return ": name its package in pyproject.toml (extra `chapters`) and environment.yml, then `make lock setup`"
+
+
+def drop_orphans(root: Path, chapters: list[Chapter]) -> list[Path]:
+    """Delete outputs whose chapter's source is gone; which those were."""
+    known = {chapter.executed for chapter in chapters}
+    folder = root / EXECUTED
+    gone = [
+        path
+        for path in sorted(folder.rglob("*.ipynb"))
+        if path not in known
+        and not path.relative_to(folder).parts[0].startswith("_")
+        and not (root / path.relative_to(folder)).with_suffix(".md").is_file()
+    ]
+    for path in gone:
+        path.unlink()
+    return [path.relative_to(root) for path in gone]
 
 
 def failed_copy(chapter: Chapter) -> Path:
@@ -375,6 +426,8 @@ def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
     with Progress(*columns, console=console, transient=True) as bars:
         chapters = bars.add_task("chapters", total=total)
         cells: dict[str, Any] = {}
+        ended: set[str] = set()
+        began = time.monotonic()
         stopped = threading.Event()
 
         def look() -> None:
@@ -385,12 +438,24 @@ def _progress(jobs: list[Job], console: Console) -> Iterator[Any]:
                 if progress:
                     bars.update(cells[job.docname], completed=progress["cell"], description=f"{job.docname} cell")
 
+        def say() -> None:
+            running = {job.docname: found for job in jobs if job.docname not in ended and (found := _progress_of(job))}
+            cells_now = "; ".join(f"{name} at cell {at['cell']} of {at['of']}" for name, at in running.items())
+            minutes = (time.monotonic() - began) / 60
+            ends = f"{len(ended)} of {total} chapters after {minutes:.1f} min"
+            console.print(f"{ends}; {cells_now or 'starting'}", markup=False, highlight=False, soft_wrap=True)
+
         def follow() -> None:
+            said = began
             while not stopped.wait(0.3):
                 look()
+                if not console.is_terminal and time.monotonic() - said > _SAY_EVERY:
+                    said = time.monotonic()
+                    say()
 
         def finished(outcome: Outcome) -> None:
             look()
+            ended.add(outcome.docname)
             bars.advance(chapters)
             if outcome.docname in cells:
                 bars.update(cells[outcome.docname], visible=False)

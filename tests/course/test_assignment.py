@@ -171,3 +171,23 @@ def test_the_policy_is_said_in_words() -> None:
 @pytest.mark.parametrize(("title", "name"), [("Homework 1", "homework-1"), ("  Übung: 2 ", "bung-2")])
 def test_a_title_makes_a_name(title: str, name: str) -> None:
     assert name_of(title) == name
+
+
+def test_lateness_takes_no_more_than_its_cap() -> None:
+    late = Late(per_day=0.2, at_most=0.5)
+    assert [late.penalty(10, days * 86_400) for days in (1, 2, 9)] == [2, 4, 5]
+
+
+def test_the_cap_is_in_the_words_for_students() -> None:
+    assert "20 % of the points reached, at most 50 %." in Late(per_day=0.2, at_most=0.5).in_words()
+
+
+def test_no_partial_credit_is_kept_in_the_file(tmp_path: Path) -> None:
+    assignment(credit="all-or-nothing").resolved().save(tmp_path / "hw1.yml")
+    assert Assignment.load(tmp_path / "hw1.yml").credit == "all-or-nothing"
+
+
+def test_another_kind_of_credit_is_told_what_there_is(tmp_path: Path) -> None:
+    path = written(tmp_path, "title: A\nseed: 3\ncredit: some\nexercises: [p01-x3]\n")
+    with pytest.raises(AssignmentError, match=r":3: credit: .*write `credit: all-or-nothing`"):
+        Assignment.load(path)

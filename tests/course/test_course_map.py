@@ -20,6 +20,7 @@ from torchbook_course.assignment import Assignment
 from torchbook_press.build import WarmBuilder, Work, html
 from torchbook_press.chapters import Chapter, chapters, units
 from torchbook_press.site.course_map import Hours, hours_of, week_of
+from torchbook_press.site.stamp import reading_minutes
 
 
 @pytest.fixture(scope="module")
@@ -226,3 +227,19 @@ def test_a_plan_goes_through_as_many_chapters_as_the_page_says(page: str, repo: 
     chapters_ = {unit.id for unit in units(repo)}
     assert named <= chapters_
     assert len(chapters_ - named) == left_out
+
+
+_WEEK = 6 * 60  # minutes
+
+
+def test_a_week_of_the_semester_is_at_most_six_hours(page: str, repo: Path) -> None:
+    plan = page.partition("### Fourteen weeks\n")[2].partition("\n### ")[0]
+    by_id = {unit.id: unit for unit in units(repo)}
+    minutes = {}
+    for row in re.findall(r"^\| (\d+) \|(.*)\|$", plan, re.MULTILINE):
+        read = [by_id[name] for name in re.findall(r"\*\*(\w+)\*\*", row[1])]
+        reading = [reading_minutes(member.text) for unit in read for member in unit.members]
+        assigned = [shelf.find(name).contract.minutes for name in re.findall(r"\b\w+-x\d+\b", row[1])]
+        minutes[int(row[0])] = sum(reading) + sum(assigned)
+    assert len(minutes) == 14
+    assert {week: spent for week, spent in minutes.items() if spent > _WEEK} == {}

@@ -119,6 +119,7 @@ def test_killed_and_called_again_it_ends_with_the_same_gradebook(root: Path, gra
     undisturbed = (graded_once / "results" / "gradebook.csv").read_text()
     assert (root / "results" / "gradebook.csv").read_text() == undisturbed
     assert {name: (kept / name).stat().st_mtime_ns for name in first} == first
+    assert f"{len(first)} are as they were evaluated before; {len(SOME) - len(first)} to evaluate" in again.stdout
 
 
 @boxed
@@ -157,6 +158,16 @@ def test_who_is_no_longer_in_the_folder_keeps_the_row_and_is_named(done: Path) -
     assert "graded before: 3 (partly, unsolved, wrong); their results stay" in said.getvalue()
 
 
+@boxed
+def test_fewer_students_than_are_in_the_books_are_named_with_other_results_too(done: Path) -> None:
+    for student in SOME[1:]:
+        shutil.rmtree(done / "submissions" / student)
+    said = io.StringIO()
+    options = Options(done / "submissions", done / "others", course=done / "course")
+    grade.grade(options, Console(file=said, width=300))
+    assert "graded before: 3 (partly, unsolved, wrong)" in said.getvalue()
+
+
 def test_a_student_who_handed_nothing_in_is_named(root: Path) -> None:
     with pytest.raises(GradeError, match=r"^rihgt: no such student in .*; there are right"):
         graded(root, students=("rihgt",))
@@ -184,6 +195,55 @@ def test_a_grade_given_by_hand_stays(done: Path) -> None:
         books.db.commit()
     assert graded(done)["wrong"] == fakes.REST + 1.5
     assert graded(done, force=True)["wrong"] == fakes.REST + 1.5
+
+
+@boxed
+def test_points_edited_in_the_file_are_entered_and_said(done: Path) -> None:
+    """nbgrader refused every student with full points, since it knew fewer."""
+    path = done / "course" / "assignments" / "hw1.yml"
+    before = path.read_text()
+    path.write_text(before.replace("hidden: 2.0", "hidden: 4.0", 1))
+    assert path.read_text() != before
+    said = io.StringIO()
+    options = Options(done / "submissions", done / "results", course=done / "course")
+    summary = grade.grade(options, Console(file=said, width=300))
+    assert {student.student: student.problem for student in summary.students} == dict.fromkeys(SOME, "")
+    assert "points in all: 10 → 12" in said.getvalue()
+    assert f"right: 10 → 12 ({fakes.PLACE} 3 → 5)" in said.getvalue()
+    assert f"right: 10 → 12 ({fakes.PLACE} 3 → 5)" in (done / "results" / grade.CHANGES).read_text()
+
+
+@boxed
+def test_report_with_a_course_takes_what_a_person_changed_there(done: Path) -> None:
+    with Tables(f"sqlite:///{done / 'course' / 'gradebook.db'}") as books:
+        books.find_grade(f"{fakes.PLACE}-hidden", "hw1", "hw1", "wrong").manual_score = 1.5
+        books.db.commit()
+    run = CliRunner().invoke(app, ["course", "report", str(done / "results"), "--course", str(done / "course")])
+    assert run.exit_code == 0, run.output
+    (row,) = (
+        line for line in (done / "results" / "gradebook.csv").read_text().splitlines() if line.startswith("wrong")
+    )
+    assert row.split(",")[2] == f"{fakes.REST + 1.5:g}"
+
+
+@boxed
+def test_an_answer_is_explained_with_its_case_and_the_reference(done: Path) -> None:
+    words = ["explain", "wrong", fakes.PLACE, "--results", str(done / "results"), "--course", str(done / "course")]
+    run = CliRunner().invoke(app, ["course", *words])
+    assert run.exit_code == 0, run.output
+    lines = run.output.splitlines()
+    assert lines[0].startswith(f"wrong, {fakes.PLACE} ")
+    assert "    return 0" in "\n".join(lines)
+    hidden = next(number for number, line in enumerate(lines) if line.startswith("test_hidden_"))
+    assert any(line.strip().startswith("the reference gives ") for line in lines[hidden:])
+
+
+def test_only_who_was_graded_is_explained(tmp_path: Path) -> None:
+    Summary(assignment="hw1", title="Homework 1", due=None, exercises=(), students=()).save(tmp_path)
+    (tmp_path / "course" / "assignments").mkdir(parents=True)
+    words = ["explain", "ada", "p01-x3", "--results", str(tmp_path), "--course", str(tmp_path / "course")]
+    run = CliRunner().invoke(app, ["course", *words])
+    assert run.exit_code == 2
 
 
 @boxed

@@ -40,6 +40,11 @@ def test_notebooks_beside_the_right_one_are_named(tmp_path: Path) -> None:
     assert (entry.path, entry.beside) == (tmp_path / "ada" / "hw1.ipynb", ("hw1 (1).ipynb",))
 
 
+def test_programs_and_archives_beside_the_notebook_are_named(tmp_path: Path) -> None:
+    (entry,) = find(laid(tmp_path, "ada/hw1.ipynb", "ada/helpers.py", "ada/all.zip", "ada/plot.png"), "hw1")
+    assert entry.beside == ("all.zip", "helpers.py")
+
+
 def test_several_under_other_names_are_a_problem(tmp_path: Path) -> None:
     (submission,) = find(laid(tmp_path, "anna/a.ipynb", "anna/b.ipynb"), "hw1")
     assert (submission.path, submission.problem) == (

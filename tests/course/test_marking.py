@@ -50,4 +50,22 @@ def test_a_hint_is_for_what_the_check_said(state: str, message: str, hint: str) 
 def test_a_notebook_that_was_not_graded_is_for_a_person(tmp_path: Path) -> None:
     handed = HandedIn("ada", tmp_path / "hw1.ipynb", None, beside=("hw1 (1).ipynb",))
     marked = marking.mark((), (), Submission(handed), Evaluation({}))
-    assert [(flag.exercise, flag.what) for flag in marked.flags] == [("another notebook", "hw1 (1).ipynb")]
+    assert [(flag.exercise, flag.what) for flag in marked.flags] == [("another file", "hw1 (1).ipynb")]
+
+
+@pytest.mark.parametrize(("whole", "points"), [(False, (0.0, 2.0)), (True, (0.0, 0.0))])
+def test_without_partial_credit_one_refusal_takes_all_points(whole: bool, points: tuple[float, float]) -> None:
+    exercise = shelf.find("p01-x3")
+    rubric = marking.asked(exercise, exercise.contract.points, whole=whole)
+    states = {name: "passed" if name.startswith("test_hidden_") else "refused" for name in exercise.check_names}
+    outcomes = [{"name": name, "state": state, "message": ""} for name, state in states.items()]
+    part = marking.part(exercise, rubric, Answer("", "", ""), {"state": "ok", "outcomes": outcomes})
+    assert (part.public, part.hidden) == points
+
+
+def test_without_partial_credit_all_checks_give_all_points() -> None:
+    exercise = shelf.find("p01-x3")
+    rubric = marking.asked(exercise, exercise.contract.points, whole=True)
+    outcomes = [{"name": name, "state": "passed", "message": ""} for name in exercise.check_names]
+    part = marking.part(exercise, rubric, Answer("", "", ""), {"state": "ok", "outcomes": outcomes})
+    assert part.points == exercise.contract.points.total

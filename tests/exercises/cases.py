@@ -16,7 +16,7 @@ import filelock
 import pydantic
 
 from torchbook.practice import shelf
-from torchbook.practice.exercise import Exercise
+from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook_course import evaluate, matrices
 from torchbook_course.matrices import Case, Matrix
 from torchbook_course.sandbox import Box
@@ -38,7 +38,19 @@ def cases_of(base: Exercise) -> dict[str, Case]:
     return cases
 
 
-CASES = {name: case for base in shelf.shelf().values() for name, case in cases_of(base).items()}
+def _read() -> tuple[dict[str, Case], dict[str, str]]:
+    """All cases by name, and by id what is wrong with exercises that cannot be read, which stop no other."""
+    found: dict[str, Case] = {}
+    broken: dict[str, str] = {}
+    for name in shelf.folders():
+        try:
+            found |= cases_of(shelf.find(name))
+        except ExerciseError as error:
+            broken[name] = str(error)
+    return found, broken
+
+
+CASES, BROKEN = _read()
 
 
 def group_of(name: str) -> str:

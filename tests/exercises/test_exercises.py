@@ -10,13 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.exercises.cases import CASES, PATIENCE, SEEDS, emptied, matrix_of
+from tests.exercises.cases import BROKEN, CASES, PATIENCE, SEEDS, emptied, matrix_of
 from torchbook.practice import harness, shelf
 from torchbook.practice.exercise import HIDDEN
 from torchbook_course import matrices, sandbox
 from torchbook_course.matrices import Matrix
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"no sandbox: {sandbox.available()}")
+
+
+@pytest.mark.parametrize("exercise", shelf.folders())
+def test_its_files_can_be_read(exercise: str) -> None:
+    if exercise in BROKEN:
+        pytest.fail(BROKEN[exercise], pytrace=False)
 
 
 @pytest.fixture(params=CASES)

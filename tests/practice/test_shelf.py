@@ -74,3 +74,11 @@ def test_an_exercise_is_read_again_after_a_change(write: Write) -> None:
     page.write_text(PAGE.replace("A sum", "Sums"))
     os.utime(page, (page.stat().st_atime, page.stat().st_mtime + 5))
     assert shelf.find("p09-x1").title == "Sums"
+
+
+def test_a_malformed_exercise_stops_no_other_and_is_named(write: Write) -> None:
+    write()
+    write({"exercise.md": "no front matter\n"}, "p09/x2-broken")
+    exercises, (line,) = shelf.sound()
+    assert "p09-x1" in exercises
+    assert "p09/x2-broken/exercise.md:1: the front matter is missing" in line

@@ -90,12 +90,13 @@ def test_a_failing_chapter_does_not_discard_the_others(book: Book) -> None:
     assert list(report.ran) == ["book/good"]
 
 
-def test_outputs_of_a_chapter_that_now_fails_are_gone_and_the_attempt_is_kept(book: Book) -> None:
+def test_former_outputs_of_a_chapter_that_now_fails_stay_and_the_attempt_is_kept(book: Book) -> None:
     book.chapter("one", cell("1"))
     run(book)
+    before = book.executed("one").read_text()
     book.chapter("one", cell("1 / 0"))
     run(book)
-    assert not book.executed("one").exists()
+    assert book.executed("one").read_text() == before
     assert "ZeroDivisionError" in (book.root / "executed/_failed/book/one.ipynb").read_text()
 
 
@@ -105,8 +106,8 @@ def test_failures_are_one_line_each_and_the_exit_status_says_so(book: Book) -> N
     done = book.torchbook("run")
     assert done.exit_code == 1
     assert sorted(done.stderr.splitlines()) == [
-        "error book/bad.md:22: cell 2: ZeroDivisionError: division by zero",
-        "error book/worse.md:23: cell 2: ValueError: two lines",
+        "error book/bad.md:23: cell 2: ZeroDivisionError: division by zero",
+        "error book/worse.md:24: cell 2: ValueError: two lines",
     ]
 
 
@@ -308,3 +309,65 @@ def test_a_full_disk_is_named_with_its_remedy(book: Book, monkeypatch: pytest.Mo
     done = book.torchbook("run")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
     assert "(No space left on device): free some space there" in done.stderr
+
+
+# What is kept, and what is said.
+
+
+def test_an_interrupted_run_says_what_is_kept_and_how_to_go_on(book: Book) -> None:
+    book.chapter("one", cell("1"), minutes=2)
+    book.chapter("two", cell(WAITS.format(str(book.root / "go"))), minutes=2)
+    command = [sys.executable, "-m", "torchbook", "run", "--jobs", "2", "--root", str(book.root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: book.executed("one").exists() and len(kernels(book)) == 1)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=120)
+    until(lambda: kernels(book) == [])
+    assert process.returncode == 130
+    assert "stopped: 1 of 2 chapters ran and are kept; not finished: two, of which former outputs stay" in said
+    assert "the same command goes on" in said
+
+
+def test_without_a_terminal_lines_say_what_runs(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(press, "_SAY_EVERY", 0.5)
+    book.chapter("one", cell("import time; time.sleep(2)"))
+    output = io.StringIO()
+    press.run(chapters(book.root), THREADS, Console(file=output, width=120))
+    assert re.search(r"0 of 1 chapters after 0\.\d min; book/one at cell 2 of 2", output.getvalue())
+
+
+def test_a_module_that_is_missing_is_told_how_to_install(book: Book) -> None:
+    (book.root / "pyproject.toml").write_text(
+        '[project.optional-dependencies]\nchapters = [\n  "nosuch-thing>=1",\n]\n'
+    )
+    book.chapter("bad", cell("import nosuch_thing"))
+    book.chapter("worse", cell("import neither.this"))
+    reasons = {failure.docname: failure.reason for failure in run(book).failed}
+    assert reasons["book/bad"].endswith("'nosuch_thing': pyproject.toml lists it, so `make setup` installs it")
+    assert "name its package in pyproject.toml (extra `chapters`)" in reasons["book/worse"]
+
+
+def test_outputs_of_a_chapter_that_is_gone_go_too_and_are_named(book: Book) -> None:
+    book.chapter("one", cell("1"))
+    gone = book.chapter("two", cell("2"))
+    book.torchbook("run")
+    toc = book.root / "_toc.yml"
+    toc.write_text("".join(line for line in toc.read_text().splitlines(True) if "book/two" not in line))
+    gone.unlink()
+    done = book.torchbook("run")
+    assert "executed/book/two.ipynb: its chapter is gone, and so are these outputs now" in done.stderr
+    assert not book.executed("two").exists()
+    assert book.executed("one").exists()
+
+
+def test_the_failing_line_is_named_and_not_the_first_of_its_cell(book: Book) -> None:
+    path = book.chapter("bad", cell("a = 1\nb = 2\n\nassert a == b, 'no'", "varies"))
+    (failure,) = run(book).failed
+    assert path.read_text().splitlines()[failure.line - 1] == "assert a == b, 'no'"
+
+
+def test_a_syntax_error_names_its_line_and_no_file_of_the_kernels(book: Book) -> None:
+    path = book.chapter("bad", cell("a = 1\nb = = 2"))
+    (failure,) = run(book).failed
+    assert path.read_text().splitlines()[failure.line - 1] == "b = = 2"
+    assert failure.reason == "SyntaxError: invalid syntax"

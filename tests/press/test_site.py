@@ -265,6 +265,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
     source = book.root / "book" / "one.md"
     source.write_text(source.read_text().replace("6 * 7", "6 * 8"))
     book.chapter("never", cell("1"))
+    (book.root / "book/rows.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    book.page("pictures", "# Pictures\n\nBefore.\n\n![](rows.svg)\n\n![Two rows.](rows.svg)\n")
     return book
 
 
@@ -281,7 +283,8 @@ def refusals(broken: Book) -> list[str]:
     "complaint",
     [
         "book/one.md:23: WARNING: not the code that papermill ran",
-        "never run: `torchbook run` makes its outputs",
+        "never run: `torchbook run never` makes its outputs",
+        "book/pictures.md:5: WARNING: this picture has no text alternative: write what it shows",
         "book/glued.md:34: WARNING: wrote to stderr (loud); mend it, or tag it [stderr]",
         "book/glued.md:30: WARNING: glue key 'answer' duplicate",
         "book/glued.md:21: WARNING: No key 'nothing' found in glue data",

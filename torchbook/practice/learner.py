@@ -384,21 +384,24 @@ class Listed(NamedTuple):
 
 
 def listing(chapter: str = "", *, todo: bool = False) -> tuple[list[Listed], str]:
-    """Exercises, of one chapter and without the solved ones if so wished, and a sentence where progress is unreadable.
+    """Exercises, of one chapter and without the solved ones if so wished, and what to know beside them.
+
+    That is a sentence where progress is unreadable, and a line for each malformed exercise, which stops no other.
 
     Raises:
-        ExerciseError: an exercise is malformed.
+        ExerciseError: a folder of exercises is none.
     """
     records, note = progress.read()
+    exercises, malformed = shelf.sound()
     entries = []
-    for exercise in shelf.shelf().values():
+    for exercise in exercises.values():
         state = records.get(exercise.id, progress.Record()).state
         selected = chapter in ("", exercise.contract.chapter) and not (todo and state.startswith("solved"))
         if selected and exercise.contract.audience == "everyone":
             entries.append(
                 Listed(exercise.id, exercise.title, exercise.contract.stars, exercise.contract.minutes, state)
             )
-    return entries, note
+    return entries, "\n".join(filter(None, [note, *malformed]))
 
 
 def exercises(chapter: str = "", *, todo: bool = False) -> None:

@@ -63,6 +63,18 @@ def shelf(extra: tuple[Path, ...] = ()) -> dict[str, Exercise]:
     return {name: _load(folder) for name, folder in folders(extra).items()}
 
 
+def sound(extra: tuple[Path, ...] = ()) -> tuple[dict[str, Exercise], list[str]]:
+    """Every exercise that can be read, by its id, and a line for each that is malformed."""
+    read: dict[str, Exercise] = {}
+    malformed = []
+    for name, folder in folders(extra).items():
+        try:
+            read[name] = _load(folder)
+        except ExerciseError as error:
+            malformed.append(str(error))
+    return read, malformed
+
+
 def find(exercise_id: str, extra: tuple[Path, ...] = ()) -> Exercise:
     """One exercise.
 

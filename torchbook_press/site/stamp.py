@@ -64,6 +64,8 @@ def stamp(app: Sphinx, doctree: nodes.document) -> None:
     lacks = lacks_of(chapter)
     if lacks:
         notices.append(f"This chapter was not run in this build, so its outputs are missing: {lacks}.")
+    elif not record:
+        notices.append(f"This page was not run, so its outputs are missing. torchbook run {contract.id} makes them.")
     for part in reversed([_header(chapter, contract.outcome, record), *map(_notice, notices)]):
         top.insert(1, part)
     if record:
