@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook_press import seal
 from torchbook_press.chapters import GPU_ONLY, Chapter
-from torchbook_press.run import run_metadata
+from torchbook_press.run import RUN, run_metadata
 from torchbook_press.site.cells import practice_cells
 from torchbook_press.site.contents import written
 from torchbook_press.site.exercises import published
@@ -51,8 +51,14 @@ def notebook(chapter: Chapter, executed: NotebookNode | None, page_url: str, ins
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "colab": {"provenance": [], "toc_visible": True},
+        **({"torchbook": _how_it_ran(executed)} if executed and executed.metadata.get(RUN) else {}),
     }
     return nbformat.v4.new_notebook(cells=[cell for cell in cells if cell.source], metadata=metadata)
+
+
+def _how_it_ran(executed: NotebookNode) -> dict[str, Any]:
+    """How the outputs of the page came about, for cells that run in the page (`torchbook live`) and are compared."""
+    return {name: executed.metadata[RUN][name] for name in ("parameters", "threads", "cell_seconds")}
 
 
 def _markdown(source: str, cell_id: str, glued: dict[str, str], page_url: str) -> list[NotebookNode]:
