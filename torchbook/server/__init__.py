@@ -1,4 +1,4 @@
-"""The book with cells that run in the page: `torchbook live`, and an extension of `jupyter_server` that serves the site.
+"""Cells that run in the page: `torchbook live`, and an extension of `jupyter_server` that serves the built site.
 
     torchbook live                       # on this machine, for its user alone
     jupyter server extension enable torchbook.server    # on a JupyterHub, once; TORCHBOOK_SITE names the built site

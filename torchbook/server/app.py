@@ -20,7 +20,7 @@ from torchbook.server import site
 
 NAME = "torchbook"
 CLIENT = Path(__file__).parent / "client"
-# Pages ask no other host for anything, are framed by nobody, and send no form away. Their own scripts may stand in them.
+# Pages ask no other host for anything, are framed by nobody and send no form away. Scripts may stand in them.
 _POLICY = (
     "default-src 'self' data: blob:",
     "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # plotly's maps of colours are functions made of text

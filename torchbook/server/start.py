@@ -7,8 +7,6 @@ import os
 import tempfile
 from pathlib import Path
 
-from torchbook.server import site
-
 FOLDER = "TORCHBOOK_LIVE"  # names the folder in which each page's kernel makes its own
 # As the book's run: results follow from the count of threads, and the order of sets from the seed of hashes.
 _VARIABLES = {"OMP_WAIT_POLICY": "PASSIVE", "PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
@@ -45,7 +43,9 @@ def start(folder: Path, address: str, *, port: int, browser: bool) -> None:
         port: the first that is tried; where it is taken, the next.
         browser: open one.
     """
-    os.environ["JUPYTER_NO_CONFIG"] = "1"  # what another server's user set (no token, all addresses) is not for this one
+    os.environ["JUPYTER_NO_CONFIG"] = (
+        "1"  # what was set for other servers (no token, all addresses) is not for this one
+    )
     os.environ.update({name: value for name, value in _VARIABLES.items() if name not in os.environ})
     from torchbook.server.app import NAME, Live
 

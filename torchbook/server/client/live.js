@@ -279,14 +279,12 @@ class Cell extends Unit {
   constructor(entry, place, number) {
     super(entry, place);
     this.number = number;
-    const folded = place.closest("details.checks, .cell details")?.querySelector("summary") && place.parentElement.closest("details");
     this.furnish(`Cell ${number}`, "Run");
-    const input = place.querySelector(":scope > .cell_output");
+    const book = place.querySelector(":scope > .cell_output");
     const parts = [this.box, this.tools, this.offer];
-    if (input) input.before(...parts);
+    if (book) book.before(...parts);
     else place.append(...parts);
     place.append(this.output);
-    this.folded = folded;
   }
 
   above() {
@@ -350,17 +348,17 @@ class Exercise extends Unit {
       this.tell("your code stopped with an error, so nothing was checked", "failed");
       return false;
     }
-    let solved = false;
+    let headline = "nothing was checked";
     const code = `from torchbook.practice import check, hint, solution\n\ncheck("${this.exercise}")`;
     const checked = await python.run(code, (type, content) => {
-      solved ||= /(^|\s)solved|all .*checks? pass/i.test(content.data?.["text/plain"]?.split("\n")[0] ?? "");
+      if (type === "display_data") headline = content.data["text/plain"].split("\n")[0].replaceAll("`", "");
       outputs.take(type, content);
     });
     await outputs.complete();
     this.linkHints();
     const records = await progress();
     const state = records[this.exercise] ?? "";
-    this.tell(checked.status !== "ok" ? "nothing was checked" : "checked; the result is below", checked.status === "ok" ? "checked" : "failed");
+    this.tell(headline, checked.status === "ok" ? "checked" : "failed");
     this.showProgress(state);
     return checked.status === "ok";
   }
@@ -369,12 +367,11 @@ class Exercise extends Unit {
   linkHints() {
     for (const code of this.output.querySelectorAll("code")) {
       const [, name, number] = /^hint\("([\w-]+)", (\d+)\)$/.exec(code.textContent) ?? [];
-      const hint = name === this.exercise && this.place.querySelector(`#ex-${name}-hint-${number}, details#ex-${name}-hint-${number}`);
+      const hint = name === this.exercise && this.place.querySelector(`details#ex-${name}-hint-${number}`);
       if (!hint) continue;
       const press = () => {
-        const details = hint.closest("details") ?? hint.querySelector("details") ?? hint;
-        details.open = true;
-        details.querySelector("summary")?.focus();
+        hint.open = true;
+        hint.querySelector("summary").focus();
       };
       code.replaceWith(make("button", { text: `Hint ${number}`, className: "live-hint", press }));
     }
@@ -382,10 +379,9 @@ class Exercise extends Unit {
 
   // What was opened is kept beside what was tried, as notebook and terminal keep it.
   opened(details) {
-    const id = details.id || details.querySelector("[id]")?.id || "";
-    const number = /-hint-(\d+)$/.exec(id)?.[1];
+    const number = /-hint-(\d+)$/.exec(details.id)?.[1];
     if (number) note({ exercise: this.exercise, hint: Number(number) });
-    else if (/-solution$/.test(id)) note({ exercise: this.exercise });
+    else if (/-solution$/.test(details.id)) note({ exercise: this.exercise });
   }
 }
 

@@ -17,10 +17,10 @@ const element = (tag, { className = "", text } = {}) => {
 // A text as a terminal leaves it: what a carriage return writes over is gone.
 const settled = (text) => text.replace(/\r\n/g, "\n").replace(/[^\n]*\r(?!\n)/g, "");
 
-// What an output says, without what only styles it.
+// What an output says, without what only styles it, and the site's button that copies it.
 function wordsOf(place) {
   const copy = place.cloneNode(true);
-  copy.querySelectorAll("style, script").forEach((one) => one.remove());
+  copy.querySelectorAll("style, script, .copybtn").forEach((one) => one.remove());
   return copy.textContent;
 }
 
@@ -64,7 +64,7 @@ export class Outputs {
 
   add(output, id) {
     if (!output) return;
-    this.all.push({ ...output, id });
+    this.all.push(Object.assign(output, { id }));
     const cut = this.place.querySelector(":scope > .live-cut");
     if (cut) cut.before(output.element);
     else this.place.append(output.element);
@@ -195,7 +195,7 @@ export async function sanitised(html) {
     RETURN_DOM_FRAGMENT: true,
     USE_PROFILES: { html: true, svg: true, svgFilters: true, mathMl: true },
     FORBID_TAGS: ["style", "form", "input", "button", "textarea", "select", "option", "dialog", "audio", "video", "source"],
-    FORBID_ATTR: ["id", "name", "srcset", "ping", "background", "poster", "popover", "popovertarget"],
+    FORBID_ATTR: ["name", "srcset", "ping", "background", "poster", "popover", "popovertarget"],
     ALLOW_DATA_ATTR: false,
     ADD_URI_SAFE_ATTR: [],
   });
@@ -213,13 +213,13 @@ export async function sanitised(html) {
 export function printed(cell) {
   const place = cell.querySelector(":scope > .cell_output");
   return [...(place?.children ?? [])].flatMap((one) => {
-    if (one.matches(".stream, .text_plain")) return [{ kind: "text", text: one.textContent }];
-    if (one.matches(".traceback")) return [{ kind: "error", text: one.textContent }];
+    if (one.matches(".stream, .text_plain")) return [{ kind: "text", text: wordsOf(one) }];
+    if (one.matches(".traceback")) return [{ kind: "error", text: wordsOf(one) }];
     const figures = [...one.querySelectorAll("figure.viz-mount")];
     if (figures.length) return figures.map(figureOf);
     if (one.matches(".text_html")) return [{ kind: "html", text: wordsOf(one) }];
     if (one.matches("img, .image")) return [{ kind: "picture", text: "" }];
-    return [{ kind: "more", text: one.textContent }];
+    return [{ kind: "more", text: wordsOf(one) }];
   });
 }
 
