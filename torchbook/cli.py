@@ -205,10 +205,9 @@ def live(
     try:
         start.require()
         folder = sites.find(site, [Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[1]])
-        address = sites.page_of(folder, check) if check else "index.html"
+        start.start(folder, check, port=port, browser=browser)
     except (start.NotReadyError, sites.SiteError) as error:
         raise typer.Exit(_complain(error)) from None
-    start.start(folder, address, port=port, browser=browser)
 
 
 def _complain(error: Exception) -> int:

@@ -100,7 +100,7 @@ class Book:
 
     @property
     def origin(self) -> str:
-        return self.url.split("/torchbook/")[0]
+        return self.url.split("/torchbook")[0]
 
     @property
     def token(self) -> str:
@@ -126,7 +126,7 @@ def live(site: Path, folder: Path, *options: str, **variables: str) -> Iterator[
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as process:
         try:
-            yield Book(_said(process, re.compile(r"http://127\.0\.0\.1:\d+/torchbook/\S+token=\w+")), process)
+            yield Book(_said(process, re.compile(r"http://127\.0\.0\.1:\d+/torchbook\S+token=\w+")), process)
         finally:
             process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -91,6 +91,22 @@ class _Site(_Files):
         self.finish(site.with_client(page, settings))
 
 
+class _Exercise(ExtensionHandlerMixin, JupyterHandler):  # type: ignore[misc]
+    """The way to an exercise's block: a token in an address would be lost behind its fragment."""
+
+    def initialize(self, folder: Path, name: str) -> None:
+        ExtensionHandlerMixin.initialize(self, name)
+        self.folder = folder
+
+    @web.authenticated
+    async def get(self, exercise: str) -> None:
+        try:
+            page = site.page_of(self.folder, exercise)
+        except site.SiteError as error:
+            raise web.HTTPError(404, reason=str(error)) from None
+        self.redirect(f"{self.settings['base_url']}{NAME}/{page}")
+
+
 class _Progress(ExtensionHandlerMixin, APIHandler):  # type: ignore[misc]
     """What this reader has tried and solved, as terminal and notebook keep it."""
 
@@ -138,6 +154,7 @@ class Live(ExtensionApp):
         self.handlers.extend(
             [
                 (rf"/{NAME}-live/progress", _Progress),
+                (rf"/{NAME}-live/exercise/([\w-]+)", _Exercise, {"folder": folder}),
                 (rf"/{NAME}-live/(.*)", _Files, {"path": str(CLIENT)}),
                 (rf"/{NAME}/(.*)", _Site, {"path": str(folder)}),
             ]

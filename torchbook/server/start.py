@@ -7,6 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from torchbook.server import site
+
 FOLDER = "TORCHBOOK_LIVE"  # names the folder in which each page's kernel makes its own
 # As the book's run: results follow from the count of threads, and the order of sets from the seed of hashes.
 _VARIABLES = {"OMP_WAIT_POLICY": "PASSIVE", "PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
@@ -34,20 +36,27 @@ def require() -> None:
         )
 
 
-def start(folder: Path, address: str, *, port: int, browser: bool) -> None:
+def start(folder: Path, exercise: str, *, port: int, browser: bool) -> None:
     """Serve a site on this machine until the reader stops it.
 
     Args:
         folder: the built site.
-        address: the page that opens, below the site.
+        exercise: the one at which it opens, "" for the first page.
         port: the first that is tried; where it is taken, the next.
         browser: open one.
+
+    Raises:
+        SiteError: no page has that exercise.
     """
+    address = "torchbook/index.html"
+    if exercise:
+        site.page_of(folder, exercise)
+        address = f"torchbook-live/exercise/{exercise}"
     os.environ["JUPYTER_NO_CONFIG"] = (
         "1"  # what was set for other servers (no token, all addresses) is not for this one
     )
     os.environ.update({name: value for name, value in _VARIABLES.items() if name not in os.environ})
-    from torchbook.server.app import NAME, Live
+    from torchbook.server.app import Live
 
     with tempfile.TemporaryDirectory(prefix="torchbook-live-", ignore_cleanup_errors=True) as own:
         contents = Path(own, "empty")
@@ -58,7 +67,7 @@ def start(folder: Path, address: str, *, port: int, browser: bool) -> None:
         Live.serverapp_config = {
             "allow_remote_access": False,
             "allow_root": True,  # of a container
-            "default_url": f"/{NAME}/{address}",
+            "default_url": f"/{address}",
             "disable_check_xsrf": False,
             "ip": "127.0.0.1",
             "log_level": "WARN",
