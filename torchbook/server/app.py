@@ -20,12 +20,13 @@ from torchbook.server import site
 
 NAME = "torchbook"
 CLIENT = Path(__file__).parent / "client"
+# Of the book's repository, as a BinderHub names it.
+BOOK = "gh/pytorch-inside-out/pytorch-inside-out/main"
 # Pages ask no other host for anything, are framed by nobody and send no form away. Scripts may stand in them.
 _POLICY = (
     "default-src 'self' data: blob:",
     "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # plotly's maps of colours are functions made of text
     "style-src 'self' 'unsafe-inline'",
-    "connect-src 'self'",
     "frame-ancestors 'none'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -33,16 +34,31 @@ _POLICY = (
 )
 
 
+def _hosts(binder: str) -> list[str]:
+    """What a page may connect to for a BinderHub: the hub, and the hosts below its name, where it starts servers."""
+    scheme, _, host = binder.partition("://")
+    socket = {"http": "ws", "https": "wss"}.get(scheme, "")
+    if not socket:
+        return []
+    # A hub on this machine starts its servers on other ports.
+    names = ["127.0.0.1:*"] if host.startswith("127.0.0.1:") else [host, f"*.{host}"]
+    return [f"{kind}://{name}" for name in names for kind in (scheme, socket)]
+
+
 class _Files(ExtensionHandlerMixin, JupyterHandler, web.StaticFileHandler):  # type: ignore[misc]
     """Files of a folder, for who is logged in."""
 
-    def initialize(self, path: str, name: str) -> None:
+    binder = ""
+
+    def initialize(self, path: str, name: str, binder: str = "") -> None:
+        self.binder = binder
+        self.set_header("Content-Security-Policy", self.content_security_policy)
         ExtensionHandlerMixin.initialize(self, name)
         web.StaticFileHandler.initialize(self, path, default_filename="index.html")
 
     @property
     def content_security_policy(self) -> str:
-        return "; ".join(_POLICY)
+        return "; ".join([*_POLICY, " ".join(["connect-src 'self'", *_hosts(self.binder)])])
 
     def set_default_headers(self) -> None:
         super().set_default_headers()
@@ -86,7 +102,12 @@ class _Site(_Files):
         page = Path(absolute).read_text(encoding="utf-8")
         assert self.xsrf_token  # asked for once, it is in a cookie, which the client reads
         base = str(self.settings["base_url"])
-        settings = {"base": base, "client": f"{base}{NAME}-live/", "site": f"{base}{NAME}/"}
+        settings = {
+            "base": base,
+            "binder": f"{self.binder}/build/{BOOK}" if self.binder else "",
+            "client": f"{base}{NAME}-live/",
+            "site": f"{base}{NAME}/",
+        }
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(site.with_client(page, settings))
 
@@ -138,6 +159,9 @@ class Live(ExtensionApp):
     extension_url = f"/{NAME}/index.html"
     load_other_extensions = False
     serverapp_config: ClassVar[dict[str, Any]] = {}
+    binder = Unicode(
+        "", help="Address of a BinderHub that pages offer, https://mybinder.org for instance; else none."
+    ).tag(config=True)
     site = Unicode("", help="Folder of the built site; else what TORCHBOOK_SITE names.").tag(config=True)
 
     @classmethod
@@ -156,6 +180,6 @@ class Live(ExtensionApp):
                 (rf"/{NAME}-live/progress", _Progress),
                 (rf"/{NAME}-live/exercise/([\w-]+)", _Exercise, {"folder": folder}),
                 (rf"/{NAME}-live/(.*)", _Files, {"path": str(CLIENT)}),
-                (rf"/{NAME}/(.*)", _Site, {"path": str(folder)}),
+                (rf"/{NAME}/(.*)", _Site, {"path": str(folder), "binder": str(self.binder).rstrip("/")}),
             ]
         )

@@ -20,8 +20,11 @@ class NotReadyError(Exception):
     """Something that this needs is not there; the message says what, and the remedy."""
 
 
-def require() -> None:
+def require(*, torch: bool = True) -> None:
     """See that cells can run here.
+
+    Args:
+        torch: whether it must be in this Python; cells may run on a Binder.
 
     Raises:
         NotReadyError: jupyter_server, ipykernel or torch is missing.
@@ -29,14 +32,14 @@ def require() -> None:
     missing = [name for name in ("jupyter_server", "ipykernel") if importlib.util.find_spec(name) is None]
     if missing:
         raise NotReadyError(f'{" and ".join(missing)} missing, which run cells: pip install "torchbook[live]"')
-    if importlib.util.find_spec("torch") is None:
+    if torch and importlib.util.find_spec("torch") is None:
         raise NotReadyError(
             "torch is missing in this Python, so that no cell could run: pip install torch torchvision, then "
             "`torchbook live` again"
         )
 
 
-def start(folder: Path, exercise: str, *, port: int, browser: bool) -> None:
+def start(folder: Path, exercise: str, *, port: int, browser: bool, binder: str = "") -> None:
     """Serve a site on this machine until the reader stops it.
 
     Args:
@@ -44,6 +47,7 @@ def start(folder: Path, exercise: str, *, port: int, browser: bool) -> None:
         exercise: the one at which it opens, "" for the first page.
         port: the first that is tried; where it is taken, the next.
         browser: open one.
+        binder: address of a BinderHub that pages offer; "" for none.
 
     Raises:
         SiteError: no page has that exercise.
@@ -78,4 +82,6 @@ def start(folder: Path, exercise: str, *, port: int, browser: bool) -> None:
             "root_dir": str(contents),
             "terminals_enabled": False,
         }
-        Live.launch_instance(argv=[f"--Live.site={folder}", "--Live.log_level=WARN", *_KERNELS])
+        Live.launch_instance(
+            argv=[f"--Live.site={folder}", f"--Live.binder={binder}", "--Live.log_level=WARN", *_KERNELS]
+        )

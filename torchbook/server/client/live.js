@@ -1,4 +1,5 @@
 // Cells that run in the page. It is loaded by pages that `torchbook live` serves, and by no others.
+import { agreed, started } from "./binder.js";
 import { hash, Edits } from "./edits.js";
 import { Kernel, KernelGone } from "./kernel.js";
 import { Outputs, printed, verdict } from "./outputs.js";
@@ -85,6 +86,20 @@ class Python {
 
   interrupt() {
     return this.kernel?.interrupt().catch((error) => this.say(this.state, error.message));
+  }
+
+  // Goes on on another machine, where the reader agrees.
+  async move(build) {
+    if (!(await agreed(build, make))) return;
+    await this.kernel?.stop();
+    this.say("starting", "");
+    try {
+      this.server = await started(build, (words) => this.say("starting", words));
+      this.starting = undefined;
+      await this.ready();
+    } catch (error) {
+      this.say("off", error.message);
+    }
   }
 
   async restart() {
@@ -413,7 +428,9 @@ class Bar {
     this.restart = make("button", { text: "Restart", label: "Restart Python", press: () => python.restart().catch(() => {}), disabled: true });
     this.summary = make("p", { className: "live-summary" });
     this.fields = this.buildFields();
-    const tools = make("div", { className: "live-tools" }, this.all, this.interrupt, this.restart, this.state);
+    const move = () => python.move(settings.binder).then(() => away.focus());
+    const away = make("button", { text: "Use Binder…", hidden: !settings.binder, press: move });
+    const tools = make("div", { className: "live-tools" }, this.all, this.interrupt, this.restart, away, this.state);
     this.element = make("section", { className: "live live-bar" }, tools, this.fields, this.summary);
     this.element.setAttribute("aria-label", "Python on this page");
     at(this.element);
