@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from queue import Empty, Queue
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -100,7 +101,7 @@ class Book:
 
     @property
     def origin(self) -> str:
-        return self.url.split("/torchbook")[0]
+        return f"http://{urlsplit(self.url).netloc}"
 
     @property
     def token(self) -> str:
@@ -114,6 +115,14 @@ class Book:
 @contextlib.contextmanager
 def live(site: Path, folder: Path, *options: str, **variables: str) -> Iterator[Book]:
     """`torchbook live` on a site, until the block ends."""
+    command = [sys.executable, "-m", "torchbook", "live", "--no-browser", "--site", str(site), *options]
+    with started(command, folder, **variables) as book:
+        yield book
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], folder: Path, **variables: str) -> Iterator[Book]:
+    """A Jupyter server that a command starts, until the block ends; what it keeps is kept in a folder."""
     environment = {
         **os.environ,
         "TORCHBOOK_PROGRESS": str(folder / "progress.json"),
@@ -121,12 +130,11 @@ def live(site: Path, folder: Path, *options: str, **variables: str) -> Iterator[
         "TMPDIR": str(folder),
         **variables,
     }
-    command = [sys.executable, "-m", "torchbook", "live", "--no-browser", "--site", str(site), *options]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as process:
         try:
-            yield Book(_said(process, re.compile(r"http://127\.0\.0\.1:\d+/torchbook\S+token=\w+")), process)
+            yield Book(_said(process, re.compile(r"http://127\.0\.0\.1:\d+/\S*token=\w+")), process)
         finally:
             process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):

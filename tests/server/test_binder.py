@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.conftest import Printed, Visit, live, make_site, run_all, status
+from tests.server.conftest import Printed, Visit, live, make_site, run_all, started, status
 from torchbook.server.app import BOOK
 
 pytestmark = pytest.mark.browser
+
+
+# As a hub starts one: on a machine of its own, for pages of everywhere that know the token.
+SERVER = (sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.allow_origin=*")
 
 
 @contextmanager
@@ -55,7 +60,7 @@ def ask(page: Page, answer: str) -> None:
 def test_cells_run_on_the_hub_once_the_reader_agrees(tmp_path: Path, visit: Visit) -> None:
     made = make_site(tmp_path / "site", Printed("import os\nprint(os.environ['WHERE'])", "there\n"))
     (tmp_path / "there").mkdir()
-    with live(made, tmp_path / "there", WHERE="there") as there:  # in place of the server that a hub starts
+    with started(SERVER, tmp_path / "there", WHERE="there") as there:
         ready = {"phase": "ready", "url": f"{there.origin}/", "token": there.token}
         with (
             hub({"phase": "building", "message": "…"}, ready) as (address, asked),

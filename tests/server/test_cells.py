@@ -95,6 +95,7 @@ def test_keyboard_alone_edits_and_runs_a_cell(page: Page) -> None:
 
 def test_an_edit_is_kept_until_it_is_reset(page: Page) -> None:
     page.get_by_role("button", name="Edit: Cell 2").click()
+    expect(page.get_by_role("textbox", name="Cell 2.")).to_be_focused()
     page.keyboard.press("Control+A")
     page.keyboard.type("print(5)")
     page.reload()

@@ -38,6 +38,7 @@ def book(folder: Path) -> Iterator[Book]:
 def answer(page: Page, text: str) -> str:
     """Write an answer into the exercise and check it; what is said of it."""
     page.get_by_role("button", name=f"Edit: Exercise {NAME}").click()
+    expect(page.get_by_role("textbox", name=f"Exercise {NAME}.")).to_be_focused()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(text)
     page.keyboard.press("Shift+Enter")
