@@ -55,13 +55,13 @@ lint: .venv/ready
 lock: .venv/ready
 	.venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" -o requirements.txt $(LOCKFLAGS)
 
-# For who changes torchbook/viz/src: npm's esbuild bundles it into torchbook/viz/static, which is committed; so is the
-# library of the search page, in web/.
+# For who changes torchbook/viz/src: npm's esbuild bundles it into torchbook/viz/static, which is committed; so are the
+# library of the search page, in web/, and the editor of cells that run in the page, in torchbook/server/client.
 NODE := $(CURDIR)/.cache/npm
 viz:
 	mkdir -p $(NODE) && cp torchbook/viz/src/package*.json $(NODE) && npm ci --prefix $(NODE) --no-audit --no-fund --silent
 	cd torchbook/viz/src && export PATH="$(NODE)/node_modules/.bin:$$PATH" NODE_PATH="$(NODE)/node_modules" \
-	&& npm run --silent build && npm run --silent search
+	&& npm run --silent build && npm run --silent live && npm run --silent search
 
 setup: .venv/ready
 

@@ -219,6 +219,26 @@ def doctor() -> None:
     raise typer.Exit(1 if any(finding.state == "bad" for finding in findings) else 0)
 
 
+@app.command()
+def live(
+    site: Annotated[Path | None, typer.Option(help="The built site, an unpacked offline zip, or a clone.")] = None,
+    check: Annotated[str, typer.Option(metavar="EXERCISE", help="Open at this exercise, for instance p01-x3.")] = "",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it is taken, the next free one.")] = 8890,
+    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+    binder: Annotated[str, typer.Option(help="Also offer to run cells there, e.g. on https://mybinder.org.")] = "",
+) -> None:
+    """Open the book with cells that run in the page: edit them, run them, check exercises beside their text."""
+    from torchbook.server import site as sites
+    from torchbook.server import start
+
+    try:
+        start.require(torch=not binder)
+        folder = sites.find(site, [Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[1]])
+        start.start(folder, check, port=port, browser=browser, binder=binder)
+    except (start.NotReadyError, sites.SiteError) as error:
+        raise typer.Exit(_complain(error)) from None
+
+
 def _complain(error: Exception) -> int:
     terminal.error(error)
     return 2

@@ -79,6 +79,18 @@ def test_the_search_page_has_minisearch_as_npm_has_it(repo: Path, tools: Path, t
     assert (tmp_path / "minisearch.js").read_bytes() == (repo / "web/minisearch.js").read_bytes(), "older: make viz"
 
 
+def test_the_editor_of_live_cells_is_what_the_source_makes(repo: Path, tools: Path, tmp_path: Path) -> None:
+    _made(repo, tools, "live", f"--outdir={tmp_path}")
+    committed = repo / "torchbook/server/client"
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made.keys() == {"editor.js", "purify.js"}
+    assert {name: (committed / name).read_bytes() for name in made} == made, "bundled from older source: make viz"
+
+
+def test_the_first_edit_of_a_live_cell_loads_less_than_200_kb(repo: Path) -> None:
+    assert len(gzip.compress((repo / "torchbook/server/client/editor.js").read_bytes(), 6)) <= 200_000
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_bundle_is_small(repo: Path, name: str) -> None:
     assert len(gzip.compress((repo / STATIC / f"{name}.js").read_bytes(), 6)) <= SMALL

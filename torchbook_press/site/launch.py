@@ -13,7 +13,7 @@ from sphinx.util import docname_join
 from torchbook.practice.exercise import Exercise, ExerciseError
 from torchbook_press import seal
 from torchbook_press.chapters import GPU_ONLY, Chapter
-from torchbook_press.run import run_metadata
+from torchbook_press.run import RUN, run_metadata
 from torchbook_press.site.cells import practice_cells
 from torchbook_press.site.contents import written
 from torchbook_press.site.exercises import published
@@ -53,8 +53,14 @@ def notebook(chapter: Chapter, page: Page, install: str) -> NotebookNode:
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "colab": {"provenance": [], "toc_visible": True},
+        **({"torchbook": _how_it_ran(executed)} if executed and executed.metadata.get(RUN) else {}),
     }
     return nbformat.v4.new_notebook(cells=[cell for cell in cells if cell.source], metadata=metadata)
+
+
+def _how_it_ran(executed: NotebookNode) -> dict[str, Any]:
+    """How the outputs of the page came about, for cells that run in the page (`torchbook live`) and are compared."""
+    return {name: executed.metadata[RUN][name] for name in ("parameters", "threads", "cell_seconds")}
 
 
 def _markdown(source: str, cell_id: str, page: Page) -> list[NotebookNode]:
