@@ -51,6 +51,13 @@ def test_a_timetable_says_what_each_rank_begins_when() -> None:
     assert [drawing.svg().count(f">{name}<") for name in ("F0", "F1", "B0", "B1")] == [2, 2, 2, 2]
 
 
+def test_passes_of_interleaved_stages_are_named_by_stage_and_micro_batch() -> None:
+    drawing = schedules.timetables({"v = 2": schedule("interleaved", stages=2, microbatches=2, virtual=2)})
+    assert "rank 0 begins forward of a0 at 0, forward of a1 at 0.5, forward of c0 at 1, " in drawing.words
+    names = [f"{stage}{batch}" for stage in "abcd" for batch in (0, 1)]
+    assert [drawing.svg().count(f">{name}<") for name in names] == [2] * 8
+
+
 def test_a_batch_in_pieces_is_the_same_work() -> None:
     ways = {"one batch": schedule("gpipe", 2, 1), "4": schedule("gpipe", 2, 4, forward=1 / 4, backward=2 / 4)}
     svg = schedules.timetables(ways).svg()

@@ -45,6 +45,20 @@ def test_unknown_kinds_are_refused(rows: dict[str, dict[str, float]]) -> None:
         sharding.memory_bars(rows)
 
 
+def test_rows_lie_where_a_rank_has_them() -> None:
+    drawing = sharding.cut_rows({"by rows": [(0, 64), (128, 64)]}, rows=256)
+    assert drawing.words == "by rows: rank 0 has 0–63, rank 1 has 128–191."
+    first, second = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"', drawing.svg())
+    assert first[1] == second[1]
+    assert float(second[0]) - float(first[0]) == pytest.approx(2 * float(first[1]), rel=1e-3)
+
+
+@pytest.mark.parametrize("held", [[], [(200, 64)], [(0, 0)], [(-1, 4)]])
+def test_rows_that_the_matrix_lacks_are_refused(held: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="rows"):
+        sharding.cut_rows({"by rows": held}, rows=256)
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_each_rank_has_its_columns_and_rows(ranks: int) -> None:
     svg = sharding.split_mlp(ranks).svg()

@@ -14,6 +14,8 @@ class Pass(Protocol):
     @property
     def rank(self) -> int: ...
     @property
+    def stage(self) -> int: ...
+    @property
     def microbatch(self) -> int: ...
     @property
     def kind(self) -> str: ...
@@ -110,6 +112,9 @@ def ring_turns(ranks: int, causal: bool = True) -> Drawing:
 def timetables(ways: Mapping[str, Sequence[Pass]]) -> Drawing:
     """Which pass each rank of a pipeline computes when, in several ways, below each other on one time axis.
 
+    A pass is named by its kind and micro-batch, F0. Where ranks have several stages, it is named by stage and
+    micro-batch, a0, and the colour says its kind.
+
     Args:
         ways: their names, to what `torchbook.viz.schedule.schedule` gives for them.
 
@@ -124,10 +129,10 @@ def timetables(ways: Mapping[str, Sequence[Pass]]) -> Drawing:
     drawing = Drawing("Who computes what when", " ".join(said))
     longest, y = max(ends.values()), 0.0
     for name, ops in ways.items():
-        ranks = _ranks(ops)
+        ranks, interleaved = _ranks(ops), _interleaved(ops)
         rows = {
             f"rank {rank}": [
-                Part(op.end - op.start, f"{op.kind}{op.microbatch}", "read" if op.kind == "F" else "write", op.start)
+                Part(op.end - op.start, _named(op, interleaved), "read" if op.kind == "F" else "write", op.start)
                 for op in ops
                 if op.rank == rank
             ]
@@ -144,9 +149,19 @@ def _ranks(ops: Sequence[Pass]) -> int:
     return max(op.rank for op in ops) + 1
 
 
+def _interleaved(ops: Sequence[Pass]) -> bool:
+    return any(op.stage != op.rank for op in ops)
+
+
+def _named(op: Pass, interleaved: bool) -> str:
+    return f"{chr(ord('a') + op.stage)}{op.microbatch}" if interleaved else f"{op.kind}{op.microbatch}"
+
+
 def _in_words(ops: Sequence[Pass]) -> str:
+    way = {"F": "forward of ", "B": "backward of "} if _interleaved(ops) else {"F": "", "B": ""}
     rows = [
-        [f"{op.kind}{op.microbatch} at {op.start:g}" for op in ops if op.rank == rank] for rank in range(_ranks(ops))
+        [f"{way[op.kind]}{_named(op, _interleaved(ops))} at {op.start:g}" for op in ops if op.rank == rank]
+        for rank in range(_ranks(ops))
     ]
     return "; ".join(f"rank {rank} begins {', '.join(row)}" for rank, row in enumerate(rows))
 

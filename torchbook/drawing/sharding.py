@@ -85,6 +85,35 @@ def memory_bars(rows: Mapping[str, Mapping[str, float]], limit: float | None = N
     return drawing
 
 
+def cut_rows(ways: Mapping[str, Sequence[tuple[int, int]]], rows: int) -> Drawing:
+    """Which rows of a matrix each rank has, in several ways to cut it: a lane for each rank.
+
+    Args:
+        ways: their names, to the first row of each rank and how many it has.
+        rows: of the whole matrix.
+
+    Raises:
+        ValueError: there is no way, or a rank has rows that the matrix lacks.
+    """
+    if not ways or not all(ways.values()):
+        raise ValueError("every way needs the rows of at least one rank")
+    if any(first < 0 or count < 1 or first + count > rows for held in ways.values() for first, count in held):
+        raise ValueError(f"a matrix of {rows} rows has the rows 0 to {rows - 1}")
+    spans = {name: [f"{first}–{first + count - 1}" for first, count in held] for name, held in ways.items()}
+    said = [f"{name}: " + ", ".join(f"rank {r} has {span}" for r, span in enumerate(spans[name])) for name in ways]
+    drawing = Drawing(f"Which of {rows} rows each rank has", "; ".join(said) + ".")
+    y = 0.0
+    for name, held in ways.items():
+        drawing.text(0, y, name, bold=True)
+        lanes = {
+            f"rank {rank}": [Part(count, span, "read", first)]
+            for rank, ((first, count), span) in enumerate(zip(held, spans[name], strict=True))
+        }
+        drawing.lanes(0, y + 14, lanes, w=WIDTH - 10, h=22, gap=4, longest=rows)
+        y += 14 + 26 * len(held) + 16
+    return drawing
+
+
 def split_mlp(ranks: int = 2) -> Drawing:
     """`gelu(x A) B` on several ranks: A cut by columns, B by rows, and one all-reduce of the summands.
 
