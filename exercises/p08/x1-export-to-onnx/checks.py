@@ -117,6 +117,7 @@ def test_travels(export_onnx):
     assert ran.stdout, f"the process ended without an answer: {ran.stderr[-300:]}"
     said = json.loads(ran.stdout.splitlines()[-1])["said"]
     names = [file.name for file in files]
+    assert len(set(names)) == len(names), f"each file is named once, and here are {names}"
     assert not isinstance(said, str), f"copied elsewhere, {names} are not enough: {said[:200]}"
     _same(torch.tensor(said), _expected(net, torch.ones(2, 1, 8, 8)), "in a process without torch")
 
@@ -130,9 +131,9 @@ def test_model_is_left(export_onnx):
         assert tensor.equal(weights[name]), f"export changed {name}: a forward in training mode updates statistics"
 
 
-def _file(folder, name, *nodes):
-    """A file of a few operators, whose input is called `name` and whose output is y."""
-    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in (name, "y")]
+def _file(folder, name, *nodes, outputs=("y",)):
+    """A file of a few operators, whose input is called `name`."""
+    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in (name, *outputs)]
     graph = helper.make_graph(list(nodes), "g", value[:1], value[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
     path = Path(folder, "small.onnx")
@@ -151,6 +152,13 @@ def test_name(onnx_answer):
                 raise AssertionError(f"this file's input is called {name!r}, so ask the session: {error}") from None
             assert isinstance(found, torch.Tensor), f"a tensor is returned, not a {type(found).__name__}"
             assert found.equal(2 * x.detach()), "2 * x is what this file computes"
+
+
+def test_first_output(onnx_answer):
+    with tempfile.TemporaryDirectory() as folder:
+        nodes = helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Add", ["x", "x"], ["z"])
+        path, x = _file(folder, "x", *nodes, outputs=("z", "y")), torch.ones(2, 3)
+        assert onnx_answer(path, x).equal(2 * x), "of two outputs the first is returned; in this file it is called z"
 
 
 class _Twice(nn.Module):
@@ -179,12 +187,33 @@ def test_difference(largest_difference):
         )
 
 
+class _Half(nn.Module):
+    """x / 2, and nothing that is a number where x is 7."""
+
+    def forward(self, x):
+        return torch.where(x == 7, math.nan, x / 2)
+
+
+def test_largest_of_all(largest_difference):
+    with tempfile.TemporaryDirectory() as folder:
+        path = _file(folder, "x", helper.make_node("Identity", ["x"], ["y"]))
+        x = torch.tensor([[1.0, -8.0, 2.0]])
+        for batches in ([x / 8, x, x / 4], [x, x / 4], [x / 4, x], [-x, x / 4]):
+            found = largest_difference(_Half(), path, batches)
+            assert found == 4, (
+                f"8 in the file and 4 in the model are 4 apart, with either sign, wherever they are; found {found:.3g}"
+            )
+
+
 def test_not_a_number(largest_difference):
     with tempfile.TemporaryDirectory() as folder:
         path = _file(folder, "x", helper.make_node("Sqrt", ["x"], ["y"]))
         batches = [torch.ones(2, 3), -torch.ones(2, 3), torch.ones(1, 3)]
         found = largest_difference(_Twice(0.0), path, batches)
         assert not found < 1e9, f"the file answers nan to the second batch, and {found:.3g} would be accepted"
+        assert found == math.inf, f"infinity is to be returned, and not {found}"
+        found = largest_difference(_Half(), path, [torch.ones(2, 3), torch.tensor([[1.0, 7.0, 1.0]])])
+        assert found == math.inf, f"here the model has one nan among numbers: infinity is asked for, and not {found}"
 
 
 def test_hidden_networks(export_onnx, largest_difference, seed):
@@ -197,7 +226,9 @@ def test_hidden_networks(export_onnx, largest_difference, seed):
         told = f"{channels} channels, {side} by {side} pixels, {classes} classes"
         for x in batches:
             _same(_run(Path(files[0]), x), _expected(net, x), told)
+        modes = [module.training for module in net.modules()]
         found = largest_difference(net, files[0], batches)
+        assert [m.training for m in net.modules()] == modes, "the comparison changed the mode of a part"
         assert found < 1e-5, f"{told}: right, and the difference is said to be {found:.3g}"
         with torch.no_grad():
             net.head[-1].bias[-1] += 0.01
