@@ -34,13 +34,14 @@ def fits_binder(chapter: Chapter) -> bool:
 INSTALL = "install"  # id of the cell that no page has
 
 
-def notebook(chapter: Chapter, page: Page, install: str) -> NotebookNode:
+def notebook(chapter: Chapter, page: Page, install: str, executed: NotebookNode | None = None) -> NotebookNode:
     """The notebook a learner opens: plain Markdown, no outputs, a first cell that installs torchbook where missing.
 
     Args:
         chapter: the source.
         page: what its roles stand for; names of glued numbers that it does not know stand in the text.
         install: what pip is given.
+        executed: its run, if there is one, for how it ran.
     """
     cells = [_install_cell(install, chapter.contract.packages)]
     for index, cell in enumerate(chapter.notebook.cells):
@@ -161,9 +162,10 @@ def publish(app: Sphinx, exception: Exception | None) -> None:
             continue
         if not chapter.path.is_file() or not chapter.runs:
             continue
-        page = page_of(app, docname, run_of(chapter))
+        executed = run_of(chapter)
+        page = page_of(app, docname, executed)
         out.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(notebook(chapter, page, app.config.launch_notebooks["install"]), out)
+        nbformat.write(notebook(chapter, page, app.config.launch_notebooks["install"], executed), out)
 
 
 def relink(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
