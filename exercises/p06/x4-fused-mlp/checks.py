@@ -59,9 +59,11 @@ def _gap(out, exact):
 
 def test_float32(mlp):
     operands = _operands(32, 64, 128, 32)
-    gap = _gap(_called(mlp, operands)[0], _exact(*operands))
+    out, counted = _called(mlp, operands)
+    gap = _gap(out, _exact(*operands))
     assert gap < 1e-2, "the result is not gelu(x @ w1 + b1) @ w2 + b2; is each bias added, once?"
     assert gap < 5e-6, f"the relative error is {gap:.1g}: which GELU is it, and are products rounded to TF32?"
+    assert not counted.rounded, "a GPU rounds float32 operands of tl.dot to TF32 unless told otherwise"
 
 
 def test_gelu(mlp):
@@ -96,6 +98,8 @@ def test_turned_weights(mlp):
         "w2 is a transposed view": (x, w1, b1, _turned(w2), b2),
         "x is a transposed view": (_turned(x), w1, b1, w2, b2),
         "x is every other column of a matrix": (wide, w1, b1, w2, b2),
+        "b1 is every other element of a vector": (x, w1, b1.repeat_interleave(2)[::2], w2, b2),
+        "b2 is one number, expanded": (x, w1, b1, w2, b2[:1].expand(16)),
     }.items():
         out, _ = _called(mlp, operands)
         assert _gap(out, _exact(*operands)) < 5e-6, f"wrong when {name}: which steps does the kernel walk?"

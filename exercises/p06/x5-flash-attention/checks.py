@@ -65,9 +65,15 @@ def _gap(found, exact):
 
 def test_float32(attention):
     q, k, v = _operands(64, 64, 32)
-    gap = _gap(_called(attention, q, k, v)[0], _exact(q, k, v))
+    out, _, counted = _called(attention, q, k, v)
+    gap = _gap(out, _exact(q, k, v))
     assert gap < 1e-2, "the result is not softmax(q kᵀ / √D) v"
     assert gap < 5e-6, f"the relative error is {gap:.1g}, too much for float32: are products rounded to TF32?"
+    assert not counted.rounded, "a GPU rounds float32 operands of tl.dot to TF32 unless told otherwise"
+    for width in (16, 64, 128):
+        q, k, v = _operands(8, 40, width, heads=1)
+        gap = _gap(_called(attention, q, k, v)[0], _exact(q, k, v))
+        assert gap < 5e-6, f"for D = {width} the relative error is {gap:.1g}"
 
 
 def test_lse(attention):
@@ -197,6 +203,8 @@ def test_refuses(attention):
     for name, operands in {
         "k and v have different lengths": (q, k, v[:, :, :10]),
         "k has fewer heads": (q, k[:, :1], v[:, :1]),
+        "k and v have two batches, and q one": (q, torch.cat([k, k]), torch.cat([v, v])),
+        "v is narrower than k": (q, torch.cat([k, k], -1), v),
         "q is wider than k": (torch.cat([q, q], -1), k, v),
         "D is 24": _operands(16, 16, 24),
         "there is no key": (q, k[:, :, :0], v[:, :, :0]),
@@ -221,6 +229,13 @@ def test_merge(merge):
         whole = _part(q, k, v, 0, 40)
         assert torch.allclose(lse, whole[1]), f"{cut} and {40 - cut} keys: lse of both is log(exp(lse1) + exp(lse2))"
         assert torch.allclose(out, whole[0]), f"{cut} and {40 - cut} keys: each part weighs exp of its lse"
+    first, second = ((out.half(), lse.float()) for out, lse in (_part(q, k, v, 0, 20), _part(q, k, v, 20, 40)))
+    out, lse = merge(*first, *second)
+    assert (out.dtype, lse.dtype) == (torch.float16, torch.float32), (
+        f"parts in float16 are merged in float16, and their lse in float32, as attention returns them: "
+        f"{out.dtype} and {lse.dtype}"
+    )
+    assert _gap(out, whole[0]) < 2e-3, "parts in float16: the merged result is another"
 
 
 def test_merge_far_apart(merge):
