@@ -34,7 +34,7 @@ It is {glue:text}`answer`; see {doc}`/book/notes`, {ref}`here <there>`, {ref}`th
 hidden
 ```
 """
-NOTES = '# Notes\n\nWhat is *noted*, and a "word".\n\n(there)=\n## A place\n\nSome words of a sentence.\n'
+NOTES = '# Notes\n\nWhat is *noted*, & a "word".\n\n(there)=\n## A place\n\nSome words of a sentence.\n'
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def shown(**data: object) -> nbformat.NotebookNode:
 def outputs() -> list[list[nbformat.NotebookNode]]:
     """Of the parameters, of a cell of each kind, and of one whose code is not shown."""
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="[no]", traceback=["far away"])
-    record = {"scrapbook": {"name": "answer", "text": "42"}}
+    record = {"scrapbook": {"name": "answer", "text": "42", "mime_prefix": "application/papermill.record/"}}
     glued = nbformat.v4.new_output("display_data", data={GLUED: "'42'"}, metadata=record)
     words = {"text/html": "<table></table>", "text/plain": "a b"}
     return [
@@ -126,7 +126,7 @@ def test_a_twin_is_plain(built: Built, left_over: str) -> None:
 
 def test_prose_has_a_twin_too(built: Built) -> None:
     twin = built.text("book/notes.md")
-    assert twin.startswith('# Notes\n\nWhat is *noted*, and a "word".\n')
+    assert twin.startswith('# Notes\n\nWhat is *noted*, & a "word".\n')
     assert "(there)=" not in twin
 
 
@@ -138,7 +138,7 @@ def test_llms_txt_lists_the_twins_with_what_each_is_about(built: Built) -> None:
     lines = built.text("llms.txt").splitlines()
     assert lines[:3] == ["# PyTorch Inside Out", "", "> Its front page."]
     assert lines[-2:] == [
-        f'- [Notes]({BASE}/book/notes.md): What is noted, and a "word".',
+        f"- [Notes]({BASE}/book/notes.md): What is noted, & a “word”.",
         f"- [One]({BASE}/book/one.md): Counts.",
     ]
 
@@ -154,7 +154,7 @@ def head(text: str) -> dict[str, str]:
 def test_a_preview_has_title_description_and_picture(built: Built) -> None:
     said = head(built.text("book/notes.html"))
     assert said["og:title"] == "Notes"
-    assert said["description"] == said["og:description"] == "What is noted, and a &#34;word&#34;."
+    assert said["description"] == said["og:description"] == "What is noted, &amp; a “word”."
     assert said["og:url"] == f"{BASE}/book/notes.html"
     assert said["og:image"] == f"{BASE}/{share.CARD}"
 
