@@ -58,7 +58,7 @@
     const said = document.createElement("span");
     said.className = "copied";
     said.setAttribute("role", "status");
-    button.after(said);
+    article.closest("main").append(said);
     let timer;
     button.addEventListener("click", async () => {
       clearTimeout(timer);
