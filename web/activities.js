@@ -338,12 +338,15 @@
 
   const turnTo = (rel) => document.querySelector(`head link[rel="${rel}"]`)?.href;
 
+  const linkToReport = () =>
+    document.querySelector(".report-chip:not([hidden])") ?? document.querySelector(".report-link"); // as in share.js
+
   function act(pressed) {
     const address = { n: turnTo("next"), p: turnTo("prev") }[pressed];
     if (address) location.href = address;
     if (pressed === "/") openSearch();
     if (pressed === "?") document.getElementById("keys").showModal();
-    if (pressed === "w") document.querySelector(".report-chip:not([hidden]), .report-link")?.focus();
+    if (pressed === "w") linkToReport()?.focus();
     return Boolean(address) || ["/", "?", "w"].includes(pressed);
   }
 

@@ -84,14 +84,14 @@ def outputs() -> list[list[nbformat.NotebookNode]]:
 def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
     book = small_book(tmp_path_factory.mktemp("share"), repo)
     book.page("notes", NOTES)
-    code = [cell("print('`' * 3)"), cell("glue('answer', 42)"), cell("raise ValueError", raises="ValueError")]
+    code = [cell("print('```')"), cell("glue('answer', 42)"), cell("raise ValueError", raises="ValueError")]
     book.chapter("one", *code, PROSE)
     chapter = Chapter(book.root, "book/one")
     cells = [nbformat.v4.new_code_cell(one.source, metadata=one.metadata) for one in chapter.code_cells]
     for one, given in zip(cells, outputs(), strict=True):
         one.outputs = given
     nb = nbformat.v4.new_notebook(cells=cells)
-    state = {"words": "Two dots, one of them red.", "_esm": "export default {}"}
+    state = {"words": "Two dots, one of them red.", "_esm": "export default { render() {} }"}
     nb.metadata["widgets"] = {WIDGET_STATE: {"state": {"m": {"model_module": "anywidget", "state": state}}}}
     as_if_it_ran(chapter, nb, key="0123456789abcdef", commit="c0ffee")
     done = book.printed()
@@ -106,7 +106,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
     "passage",
     [
         "# One\n",
-        "````python\nprint('`' * 3)\n````\n\n```text\none\ntwo\n```\n",
+        "````python\nprint('```')\n````\n\n```text\none\ntwo\n```\n",
         "```text\na b\n```\n\n*Figure: Two dots, one of them red.*\n",
         "```text\nValueError: [no]\n```\n",
         f"It is 42; see [Notes]({BASE}/book/notes.html), [here]({BASE}/book/notes.html#there), "
@@ -235,13 +235,13 @@ def test_the_button_copies_the_page_and_says_so(open_page: Open, built: Built, r
     if root.startswith("http"):
         assert copied == built.text("book/one.md")
     else:
-        for passage in ("# One\n", "```\nprint('`' * 3)\n```", "*Figure: Two dots, one of them red.*", "$x^2$"):
+        for passage in ("# One\n", "```\nprint('```')\n```", "*Figure: Two dots, one of them red.*", "$x^2$"):
             assert passage in copied
 
 
 def test_a_browser_that_refuses_is_told_of(open_page: Open) -> None:
     page = open_page("one")
-    page.evaluate("navigator.clipboard.write = () => Promise.reject(new Error('no'))")
+    page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) }")
     page.get_by_role("button", name="Copy this page as Markdown").click()
     expect(page.get_by_role("status").filter(has_text="Not copied")).to_be_visible()
 
