@@ -73,7 +73,7 @@ def test_a_warning_fails_its_page_and_a_stale_run_does_not(book: Book, tmp_path:
     report = plain.in_environment(book.root, chapters(book.root), HERE, folder)
     rows = {row["chapter"]: row for row in report["chapters"]}
     assert rows["good"] == {"chapter": "good", "status": comparison.PASSED}
-    assert comparison.place(rows["bad"]).startswith("book/bad.md:24: unknown document: 'nowhere'")
+    assert comparison.place(rows["bad"]).startswith("book/bad.md:26: unknown document: 'nowhere'")
     assert report["error"] == ""
     assert "| good | passed |" in comparison.table([report])
 
