@@ -340,12 +340,15 @@
 
   const turnTo = (rel) => document.querySelector(`head link[rel="${rel}"]`)?.href;
 
+  const linkToReport = () =>
+    document.querySelector(".report-chip:not([hidden])") ?? document.querySelector(".report-link"); // as in share.js
+
   function act(key) {
     const address = { n: turnTo("next"), p: turnTo("prev") }[key];
     if (address) location.href = address;
     if (key === "/") openSearch();
     if (key === "?") document.getElementById("keys").showModal();
-    if (key === "w") document.querySelector(".report-chip:not([hidden]), .report-link")?.focus();
+    if (key === "w") linkToReport()?.focus();
     return Boolean(address) || ["/", "?", "w"].includes(key);
   }
 

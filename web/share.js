@@ -36,7 +36,7 @@
       return node.matches(BLOCKS) ? `\n\n${within(node)}\n\n` : within(node);
     }
 
-    return `${within(root).replace(/ *\n */g, (gap) => gap.replace(/^ +/, "")).replace(/\n{3,}/g, "\n\n").trim()}\n`;
+    return `${within(root).replace(/ +$/gm, "").replace(/\n{3,}/g, "\n\n").trim()}\n`;
   }
 
   async function markdown(address) {
@@ -58,7 +58,7 @@
     const said = document.createElement("span");
     said.className = "copied";
     said.setAttribute("role", "status");
-    button.after(said);
+    article.closest("main").append(said);
     let timer;
     button.addEventListener("click", async () => {
       clearTimeout(timer);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from packaging.requirements import Requirement
@@ -13,10 +15,14 @@ from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.ship import comparison, plain
 from torchbook_press.ship.drift import Wanted
 from torchbook_press.ship.environment import Environment, ShipError
+from torchbook_press.site.contents import Contents
 
 from .conftest import Book, as_if_it_ran, cell
 from .test_drift import HERE
 from .test_site import code, notebook
+
+if TYPE_CHECKING:
+    from sphinx.environment import BuildEnvironment
 
 
 def test_jupyter_book_is_not_among_what_is_installed(repo: Path) -> None:
@@ -32,6 +38,14 @@ def test_what_the_configuration_names_is_installed(book: Book) -> None:
     ours = ("torchbook_press.site", "sphinx.")
     assert [name for name in scope["extensions"] if name not in brought and not name.startswith(ours)] == []
     assert "executed.stale" in scope["suppress_warnings"]
+
+
+def test_what_a_page_depends_on_may_be_a_path_or_a_text(tmp_path: Path) -> None:
+    """Sphinx 9 has both."""
+    env = SimpleNamespace(srcdir=tmp_path, dependencies={"a": {Path("x.png"), "y.png"}}, domaindata={})
+    contents = Contents(cast("BuildEnvironment", env))
+    contents.note(["a"])
+    assert sorted(contents.files["a"]) == ["a.md", "x.png", "y.png"]
 
 
 def test_one_way_of_drifting_at_a_time() -> None:
@@ -59,7 +73,7 @@ def test_a_warning_fails_its_page_and_a_stale_run_does_not(book: Book, tmp_path:
     report = plain.in_environment(book.root, chapters(book.root), HERE, folder)
     rows = {row["chapter"]: row for row in report["chapters"]}
     assert rows["good"] == {"chapter": "good", "status": comparison.PASSED}
-    assert comparison.place(rows["bad"]).startswith("book/bad.md:24: unknown document: 'nowhere'")
+    assert comparison.place(rows["bad"]).startswith("book/bad.md:26: unknown document: 'nowhere'")
     assert report["error"] == ""
     assert "| good | passed |" in comparison.table([report])
 

@@ -34,7 +34,7 @@ It is {glue:text}`answer`; see {doc}`/book/notes`, {ref}`here <there>`, {ref}`th
 hidden
 ```
 """
-NOTES = '# Notes\n\nWhat is *noted*, and a "word".\n\n(there)=\n## A place\n\nSome words of a sentence.\n'
+NOTES = '# Notes\n\nWhat is *noted*, & a "word".\n\n(there)=\n## A place\n\nSome words of a sentence.\n'
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def shown(**data: object) -> nbformat.NotebookNode:
 def outputs() -> list[list[nbformat.NotebookNode]]:
     """Of the parameters, of a cell of each kind, and of one whose code is not shown."""
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="[no]", traceback=["far away"])
-    record = {"scrapbook": {"name": "answer", "text": "42"}}
+    record = {"scrapbook": {"name": "answer", "text": "42", "mime_prefix": "application/papermill.record/"}}
     glued = nbformat.v4.new_output("display_data", data={GLUED: "'42'"}, metadata=record)
     words = {"text/html": "<table></table>", "text/plain": "a b"}
     return [
@@ -84,14 +84,14 @@ def outputs() -> list[list[nbformat.NotebookNode]]:
 def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
     book = small_book(tmp_path_factory.mktemp("share"), repo)
     book.page("notes", NOTES)
-    code = [cell("print('`' * 3)"), cell("glue('answer', 42)"), cell("raise ValueError", raises="ValueError")]
+    code = [cell("print('```')"), cell("glue('answer', 42)"), cell("raise ValueError", raises="ValueError")]
     book.chapter("one", *code, PROSE)
     chapter = Chapter(book.root, "book/one")
     cells = [nbformat.v4.new_code_cell(one.source, metadata=one.metadata) for one in chapter.code_cells]
     for one, given in zip(cells, outputs(), strict=True):
         one.outputs = given
     nb = nbformat.v4.new_notebook(cells=cells)
-    state = {"words": "Two dots, one of them red.", "_esm": "export default {}"}
+    state = {"words": "Two dots, one of them red.", "_esm": "export default { render() {} }"}
     nb.metadata["widgets"] = {WIDGET_STATE: {"state": {"m": {"model_module": "anywidget", "state": state}}}}
     as_if_it_ran(chapter, nb, key="0123456789abcdef", commit="c0ffee")
     done = book.printed()
@@ -106,7 +106,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Built:
     "passage",
     [
         "# One\n",
-        "````python\nprint('`' * 3)\n````\n\n```text\none\ntwo\n```\n",
+        "````python\nprint('```')\n````\n\n```text\none\ntwo\n```\n",
         "```text\na b\n```\n\n*Figure: Two dots, one of them red.*\n",
         "```text\nValueError: [no]\n```\n",
         f"It is 42; see [Notes]({BASE}/book/notes.html), [here]({BASE}/book/notes.html#there), "
@@ -126,7 +126,7 @@ def test_a_twin_is_plain(built: Built, left_over: str) -> None:
 
 def test_prose_has_a_twin_too(built: Built) -> None:
     twin = built.text("book/notes.md")
-    assert twin.startswith('# Notes\n\nWhat is *noted*, and a "word".\n')
+    assert twin.startswith('# Notes\n\nWhat is *noted*, & a "word".\n')
     assert "(there)=" not in twin
 
 
@@ -138,7 +138,7 @@ def test_llms_txt_lists_the_twins_with_what_each_is_about(built: Built) -> None:
     lines = built.text("llms.txt").splitlines()
     assert lines[:3] == ["# PyTorch Inside Out", "", "> Its front page."]
     assert lines[-2:] == [
-        f'- [Notes]({BASE}/book/notes.md): What is noted, and a "word".',
+        f"- [Notes]({BASE}/book/notes.md): What is noted, & a “word”.",
         f"- [One]({BASE}/book/one.md): Counts.",
     ]
 
@@ -154,7 +154,7 @@ def head(text: str) -> dict[str, str]:
 def test_a_preview_has_title_description_and_picture(built: Built) -> None:
     said = head(built.text("book/notes.html"))
     assert said["og:title"] == "Notes"
-    assert said["description"] == said["og:description"] == "What is noted, and a &#34;word&#34;."
+    assert said["description"] == said["og:description"] == "What is noted, &amp; a “word”."
     assert said["og:url"] == f"{BASE}/book/notes.html"
     assert said["og:image"] == f"{BASE}/{share.CARD}"
 
@@ -235,13 +235,13 @@ def test_the_button_copies_the_page_and_says_so(open_page: Open, built: Built, r
     if root.startswith("http"):
         assert copied == built.text("book/one.md")
     else:
-        for passage in ("# One\n", "```\nprint('`' * 3)\n```", "*Figure: Two dots, one of them red.*", "$x^2$"):
+        for passage in ("# One\n", "```\nprint('```')\n```", "*Figure: Two dots, one of them red.*", "$x^2$"):
             assert passage in copied
 
 
 def test_a_browser_that_refuses_is_told_of(open_page: Open) -> None:
     page = open_page("one")
-    page.evaluate("navigator.clipboard.write = () => Promise.reject(new Error('no'))")
+    page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) }")
     page.get_by_role("button", name="Copy this page as Markdown").click()
     expect(page.get_by_role("status").filter(has_text="Not copied")).to_be_visible()
 

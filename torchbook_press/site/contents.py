@@ -65,7 +65,7 @@ class Contents(Domain):
         """Keep the digests of the files of pages that were read."""
         for docname in docnames:
             if docname not in self.files:
-                self.files[docname] = self._digests([f"{docname}.md", *self.env.dependencies[docname]])
+                self.files[docname] = self._digests([f"{docname}.md", *map(str, self.env.dependencies[docname])])
 
     def _digests(self, names: Iterable[str]) -> dict[str, str]:
         return {name: digest(Path(self.env.srcdir, name)) for name in names}

@@ -16,7 +16,7 @@ _CELL = "cell_output"  # class of what a cell shows
 def _look(app: Sphinx, doctree: nodes.document) -> None:
     for picture in doctree.findall(nodes.image):
         around = _around(picture)
-        if picture.line is None:  # so that Sphinx, too, says where
+        if not picture.line:  # so that Sphinx, too, says where
             numbered = next((node for node in around if node.line), doctree)
             picture.source, picture.line = numbered.source, numbered.line
         if not picture.get("alt", "").strip() and not any(_CELL in node.get("classes", ()) for node in around):

@@ -144,24 +144,24 @@ def _run(chapter: Chapter, book: str) -> str:
 
 # On the page.
 
+_DOWNLOADS = "download-buttons"  # the theme's name of a group
+_COPY = {
+    "type": "javascript",
+    "javascript": "",  # share.js listens
+    "tooltip": "Copy this page as Markdown",
+    "icon": "fas fa-copy",
+    "label": "copy-page-button",
+    "classes": "pst-navbar-icon pst-js-only",
+}
+
 
 def _buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Among the theme's buttons one that copies the page; the download of its source becomes that of its twin."""
-    twin = context["share"]["twin"]
-    groups = context.get("header_buttons", [])
-    if not twin or not groups:
+    twin, groups = context["share"]["twin"], context.get("header_buttons", [])
+    labels = [group.get("label") for group in groups]
+    if not twin or _DOWNLOADS not in labels:
         return
-    groups.insert(
-        1,
-        {
-            "type": "javascript",
-            "javascript": "",
-            "tooltip": "Copy this page as Markdown",
-            "icon": "fas fa-copy",
-            "label": "copy-page-button",
-            "classes": "pst-navbar-icon pst-js-only",
-        },
-    )
+    groups.insert(labels.index(_DOWNLOADS), dict(_COPY))
     for button in (button for group in groups for button in group.get("buttons", [])):
         if button.get("label") == "download-source-button":
             button |= {"url": twin, "text": ".md", "tooltip": "Download this page as Markdown"}
