@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -22,9 +22,6 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from torchbook import terminal
-
-if TYPE_CHECKING:
-    from torchbook import runtime
 
 # jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -50,8 +47,6 @@ class _Commands(TyperGroup):
 app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 exercises_app = typer.Typer(invoke_without_command=True)
 app.add_typer(exercises_app, name="exercises")
-Findings = Callable[[], "Iterable[runtime.Finding]"]
-more_findings: list[Findings] = []  # of the tools beside this package, for the doctor
 console = Console()
 errors = Console(stderr=True)
 
@@ -208,15 +203,15 @@ def _show(made: Callable[[], str]) -> None:
 @app.command()
 def doctor() -> None:
     """Say which torch, device, data and tools are there, against what was tested, and what to do."""
-    from torchbook import runtime
+    from torchbook import findings, runtime
 
     table = Table("", "what", "found", "advice", box=None)
     marks = {"ok": "[green]ok[/green]", "note": "[yellow]note[/yellow]", "bad": "[red]bad[/red]"}
-    findings = [*runtime.doctor(), *(finding for more in more_findings for finding in more())]
-    for finding in findings:
+    all_findings = [*runtime.doctor(), *(finding for look in findings.more for finding in look())]
+    for finding in all_findings:
         table.add_row(marks[finding.state], finding.what, finding.found, finding.advice)
     console.print(table)
-    raise typer.Exit(1 if any(finding.state == "bad" for finding in findings) else 0)
+    raise typer.Exit(1 if any(finding.state == "bad" for finding in all_findings) else 0)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from torchbook import terminal
+from torchbook import findings, terminal
 from torchbook.runtime import Finding
 from torchbook_course import mutants_cli
 from torchbook_course.grade_cli import add as add_grade
@@ -163,8 +163,6 @@ add_grade(app)
 
 def add(to: typer.Typer) -> None:
     """Add `torchbook course` and `exercises mutants`: an entry point of the group `torchbook.commands`."""
-    from torchbook import cli
-
     to.add_typer(app, name="course")
-    cli.more_findings.append(_findings)
+    findings.more.append(_findings)
     mutants_cli.add(to)

@@ -78,7 +78,7 @@ def grade(options: Options, console: Console) -> Summary:
     setting = Setting(
         exercises, assignment.seed, box, out / evaluations.FOLDER, options.force, options.jobs, options.scheduler
     )
-    with _alone(course):
+    with alone(course):
         _note_points(assignment, course, console)
         config.quiet(out / LOG)
         books = Gradebook(course, assignment, {student: known.names.get(student, "") for student in students})
@@ -167,7 +167,12 @@ def _results(
 
 
 @contextmanager
-def _alone(course: Path) -> Iterator[None]:
+def alone(course: Path) -> Iterator[None]:
+    """Keep others from the books of a course.
+
+    Raises:
+        GradeError: they are being written.
+    """
     try:
         with filelock.FileLock(course / ".grading.lock", timeout=0):
             yield

@@ -9,6 +9,7 @@ from pathlib import Path
 from torchbook.practice.exercise import Points
 from torchbook_course import config, generate
 from torchbook_course.assignment import Assignment, AssignmentError, find_assignment
+from torchbook_course.grade import alone
 from torchbook_course.results import number
 
 _WISH = re.compile(r"(?P<id>[^=]+)=(?P<first>\d+(?:\.\d+)?)(?:\+(?P<hidden>\d+(?:\.\d+)?))?")
@@ -28,6 +29,7 @@ def change(name: str, wishes: Sequence[str], course: Path | None) -> Iterator[st
     Raises:
         AssignmentError: there is no such course, assignment or exercise, or a wish cannot be read; nothing changed.
         GenerateError: nbgrader refuses; nothing changed.
+        GradeError: the course is being graded; nothing changed.
     """
     folder, before = find_assignment(course, Path(), name)
     now = changed(before, wishes)
@@ -35,7 +37,8 @@ def change(name: str, wishes: Sequence[str], course: Path | None) -> Iterator[st
         yield f"{name}: these are its points already"
         return
     config.quiet()
-    generate.make_again(now, folder)
+    with alone(folder):
+        generate.make_again(now, folder)
     for old, new, item in zip(before.worth(), now.worth(), now.exercises, strict=True):
         if old != new:
             yield f"{item.id}: {_in_words(old)} → {_in_words(new)}"

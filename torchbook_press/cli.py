@@ -331,7 +331,7 @@ def _run_small(root: Path, name: str) -> int:
 
 @new_app.callback()
 def new() -> None:
-    """For authors: lay out a chapter. An exercise: `torchbook exercises new`; a figure: see CONTRIBUTING.md."""
+    """For authors: lay out a chapter or a figure that works as it is; for an exercise, `torchbook exercises new`."""
 
 
 @new_app.command()
@@ -350,6 +350,23 @@ def chapter(
     except ChapterError as error:
         raise typer.Exit(_complain(error)) from None
     console.print(authors.next_steps(made), markup=False, highlight=False, soft_wrap=True)
+
+
+@new_app.command()
+def figure(
+    name: Annotated[str, typer.Argument(help="Of its module and its folder, for instance echo.")],
+    title: Annotated[str, typer.Argument(help="Its spoken name.")],
+    root: Annotated[Path, typer.Option(help="The clone's folder.")] = Path("."),
+) -> None:
+    """Write a figure's class, contract, module and test, name it in torchbook.viz, and say what to do next."""
+    from torchbook_press import new as authors
+    from torchbook_press.chapters import ChapterError
+
+    try:
+        written = authors.lay_out_figure(root.resolve(), name, title)
+    except ChapterError as error:
+        raise typer.Exit(_complain(error)) from None
+    console.print(authors.next_steps_of_figure(written, name), markup=False, highlight=False, soft_wrap=True)
 
 
 def _complain(error: Exception) -> int:

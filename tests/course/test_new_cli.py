@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from torchbook import findings
 from torchbook.cli import app
+from torchbook_course import sandbox
 from torchbook_course.assignment import Assignment
 
 DUE = "2099-12-05T23:59+01:00"
@@ -113,3 +115,19 @@ def test_the_command_line_alone_imports_nothing_of_the_extra() -> None:
     code = "import sys, torchbook.cli; print([m for m in ('nbgrader', 'jinja2', 'nbformat') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("why_not", "found"),
+    [
+        (None, ("ok", "")),
+        ("bubblewrap is not installed", ("note", "only grading needs it: bubblewrap is not installed")),
+    ],
+)
+def test_the_doctor_looks_at_the_box_for_grading(
+    monkeypatch: pytest.MonkeyPatch, why_not: str | None, found: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(sandbox, "available", lambda: why_not)
+    rows = {row.what: (row.state, row.advice) for look in findings.more for row in look()}
+    assert rows["grading"] == ("ok", "")
+    assert rows["box for grading"] == found
