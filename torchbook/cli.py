@@ -103,7 +103,7 @@ def _watch(exercise: str, file: Path, patience: float) -> NoReturn:
                 soft_wrap=True,
             )
     except KeyboardInterrupt:
-        console.print(f"{file} is no longer watched.", highlight=False, markup=False, soft_wrap=True)
+        typer.echo(f"{file} is no longer watched.")  # the console would say its last line again, had that been cut off
     raise typer.Exit(0)
 
 
@@ -253,9 +253,9 @@ def _asked(one: Hunt) -> str:
     for number, words in enumerate(one.spoken, 1):
         console.print(f"  {number}  {words}", markup=False, highlight=False)
     while True:
-        number: int = typer.prompt("Which check refuses it? Ctrl-C ends", type=int)
-        if 1 <= number <= len(one.choices):
-            return one.choices[number - 1]
+        chosen: int = typer.prompt("Which check refuses it? Ctrl-C ends", type=int)
+        if 1 <= chosen <= len(one.choices):
+            return one.choices[chosen - 1]
         console.print(f"a number from 1 to {len(one.choices)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -169,7 +170,7 @@ def test_cards_for_anki_have_a_head_and_five_columns(context: BrowserContext, si
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_width_and_touch_targets(context: BrowserContext, site: Path, theme: str) -> None:
+def test_axe_width_and_touch_targets(context: BrowserContext, site: Path, theme: Literal["light", "dark"]) -> None:
     page = opened(context, site, all_=True)
     page.emulate_media(color_scheme=theme)
     page.get_by_role("button", name="Start").click()

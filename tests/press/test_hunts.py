@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from bs4 import BeautifulSoup
@@ -74,7 +75,7 @@ def test_it_is_played_with_the_keyboard_and_kept(page: Page, found: tuple[Hunt, 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_and_width_of_a_phone(page: Page, theme: str) -> None:
+def test_axe_and_width_of_a_phone(page: Page, theme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=theme)
     page.locator("details.hunts > summary").first.click()
     page.locator(".hunt label").first.click()
