@@ -9,19 +9,23 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
+from rich.syntax import Syntax
 from rich.table import Table
 from typer.core import TyperGroup
 
 from torchbook import terminal
+
+if TYPE_CHECKING:
+    from torchbook.practice.hunts import Hunt
 
 # jsonschema, which nbformat brings, would compile a grammar of IRIs at each start, for seconds; no notebook has one.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -99,7 +103,7 @@ def _watch(exercise: str, file: Path, patience: float) -> NoReturn:
                 soft_wrap=True,
             )
     except KeyboardInterrupt:
-        console.print(f"{file} is no longer watched.", highlight=False, markup=False, soft_wrap=True)
+        typer.echo(f"{file} is no longer watched.")  # the console would say its last line again, had that been cut off
     raise typer.Exit(0)
 
 
@@ -198,6 +202,70 @@ def _show(made: Callable[[], str]) -> None:
         console.print(Markdown(made()))
     except ExerciseError as error:
         raise typer.Exit(_complain(error)) from None
+
+
+@app.command()
+def hunt(
+    chapter: Annotated[str, typer.Argument(help="Only of this chapter, for instance p01.")] = "",
+    spoil: Annotated[bool, typer.Option("--spoil", help="Also of exercises that you have not solved.")] = False,
+) -> None:
+    """Bug hunts: a program that claims to solve an exercise; which of its checks refuses it, and why?"""
+    from torchbook.practice import hunts, progress
+    from torchbook.practice.errors import ExerciseError
+
+    try:
+        found = hunts.hunts(chapter)
+    except ExerciseError as error:
+        raise typer.Exit(_complain(error)) from None
+    records, _ = progress.read()
+    known = {name for name, record in records.items() if record.solved or record.opened}
+    closed = list(dict.fromkeys(one.exercise.id for one in found if one.exercise.id not in known and not spoil))
+    if closed:
+        errors.print(
+            f"A hunt shows most of a solution, so those of exercises that you have not solved are closed: "
+            f"{', '.join(closed)}. Open them with --spoil.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+    _play([one for one in found if one.exercise.id not in closed])
+
+
+def _play(found: Sequence[Hunt]) -> None:
+    right = asked = 0
+    try:
+        for one in found:
+            answer = _asked(one)
+            asked, right = asked + 1, right + (answer == one.check)
+            _tell(one, answer)
+    except (typer.Abort, EOFError, KeyboardInterrupt):
+        console.print()
+    if asked:
+        console.print(f"{right} of {asked} right.")
+
+
+def _asked(one: Hunt) -> str:
+    """The check that the reader names."""
+    console.rule(escape(f"{one.exercise.id} {one.exercise.title}"), align="left")
+    console.print(
+        Syntax(one.program, "python", theme="ansi_dark", line_numbers=True, background_color="default", word_wrap=True)
+    )
+    for number, words in enumerate(one.spoken, 1):
+        console.print(f"  {number}  {words}", markup=False, highlight=False)
+    while True:
+        chosen: int = typer.prompt("Which check refuses it? Ctrl-C ends", type=int)
+        if 1 <= chosen <= len(one.choices):
+            return one.choices[chosen - 1]
+        console.print(f"a number from 1 to {len(one.choices)}")
+
+
+def _tell(one: Hunt, answer: str) -> None:
+    from torchbook.practice.learner import spoken
+
+    lead = "Right: " if answer == one.check else f"Not this one, which lets it pass. It is “{spoken(one.check)}”: "
+    console.print(f"{lead}the program {one.why}.", markup=False, highlight=False, soft_wrap=True)
+    console.print(Syntax(one.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+    console.print(f"Its checks on a file of yours: torchbook check {one.exercise.id} my.py", highlight=False)
 
 
 @app.command()

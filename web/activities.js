@@ -407,14 +407,17 @@
 
   function startKeys() {
     const switches = keySwitches();
-    document.addEventListener("keydown", (event) => {
+    const take = (event) => {
       if (switches.off() || event.defaultPrevented || event.isComposing) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const [target] = event.composedPath(); // also of what stands in a figure's shadow
       if (target.closest?.(typing) || (event.key !== "?" && event.target.closest?.(taken))) return;
       if (document.querySelector("dialog[open]")) return;
       if (act(event.key)) event.preventDefault();
-    });
+    };
+    // On its way down, since figures keep keys to themselves; none has a use for this one.
+    document.addEventListener("keydown", (event) => event.key === "?" && take(event), true);
+    document.addEventListener("keydown", (event) => event.key !== "?" && take(event));
     keyList(switches.make("Keys are on. "));
     const footer = document.querySelector(".bd-footer-content__inner");
     if (!footer) return;

@@ -15,6 +15,7 @@ from tests.site.built import Site
 from tests.site.leaks import leaks, secrets, texts
 from torchbook.practice import shelf
 from torchbook.practice.exercise import PAGES, Exercise, load
+from torchbook.practice.hunts import hunts
 from torchbook_press.build import html
 
 HIDDEN_LINE = "for kangaroo in range(seed, seed + 20):"
@@ -24,7 +25,8 @@ PRIVATE_TITLE = "A secret platypus exercise"
 
 def test_the_site_has_no_hidden_check_no_wrong_answer_and_nothing_of_instructors(site: Site, repo: Path) -> None:
     chapters = "\n".join(path.read_text(encoding="utf-8") for path in (repo / "book").rglob("*.md"))
-    wanted = secrets(shelf.shelf().values(), chapters)
+    hunted = "\n".join(f"{one.why}\n{one.program}\n" for one in hunts())  # shown on purpose
+    wanted = secrets(shelf.shelf().values(), f"{chapters}\n{hunted}")
     read = list(texts(site.root))
     names = {name for name, _ in read}
     assert {"searchindex.js", "objects.inv"} < names

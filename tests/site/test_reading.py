@@ -186,9 +186,10 @@ def test_keys_are_turned_off_in_their_list_too(keyed: Page) -> None:
     expect(keyed.get_by_role("dialog", name="Keys")).to_be_hidden()
 
 
-@pytest.mark.parametrize("focused", [".predict input[type=radio]", ".tbviz button, .tbviz [tabindex='0']"])
+@pytest.mark.parametrize("focused", [".predict input[type=radio]", ".viz-mount[data-ready] .tbviz button"])
 def test_question_mark_works_in_a_prediction_and_in_a_figure(site: Site, open_page: Open, focused: str) -> None:
     page = open_page(site.address(KINDS_OF_PAGES[0], "file"))
+    page.locator("figure.viz-mount").first.scroll_into_view_if_needed()
     page.locator(focused).first.focus()
     before = page.url
     page.keyboard.press("n")

@@ -131,8 +131,9 @@ def _trim_styles(app: Sphinx, static: Path) -> None:
     def used(text: str) -> frozenset[str]:
         return names.intersection(_WORD.findall(text))
 
-    # Neither libraries, whose sheets are not trimmed, nor the texts that the search shows, nor what figures load.
-    others = ("vendor", "search", "aside")
+    # Neither libraries, whose sheets are not trimmed, nor the texts that the search and the deck show, nor what
+    # figures load.
+    others = ("vendor", "search", "aside", "deck")
     scripts = (path for path in static.rglob("*.js") if path.relative_to(static).parts[0] not in others)
     words = {word for path in scripts for word in used(path.read_text(encoding="utf-8"))}
     words.update(*pages_of(app).each(used, key=_key(*sorted(names))).values())

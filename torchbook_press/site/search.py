@@ -84,6 +84,7 @@ _SILENT = {"script", "style", "svg", "button", "option", "nav"}
 _SILENT_CLASSES = {
     *("headerlink", "viz-words", "math", "not-sure", "lane-name", "text_html"),
     *("exercise-facts", "exercise-check", "chapter-facts", "provenance"),
+    "hunts",  # programs that are nearly solutions
 }
 
 
