@@ -44,7 +44,7 @@ def site(folder: Path) -> Path:
         Printed("while True: time.sleep(0.1)"),
         Printed("for _ in range(100):\n    print('x' * 1_000_000)", "x\n"),
         Printed("'y' * 100_000_000", "y\n"),
-        Printed("os._exit(3)"),
+        Printed("import os\nos._exit(3)"),
     )
     return make_site(folder / "site", *cells)
 
