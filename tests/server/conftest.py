@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import PATIENCE, context, listen
 
@@ -162,6 +162,14 @@ def _said(process: subprocess.Popen[str], pattern: re.Pattern[str]) -> str:
             pytest.fail(f"it does not say where the book is:\n{heard}")
         if match := pattern.search(line):
             return match[0]
+
+
+@pytest.fixture(autouse=True)
+def patient() -> Iterator[None]:
+    """A kernel starts in seconds, and on a busy machine in more than tests of pages wait."""
+    expect.set_options(timeout=30_000 * PATIENCE)
+    yield
+    expect.set_options(timeout=5_000 * PATIENCE)
 
 
 Visit = Callable[..., Page]

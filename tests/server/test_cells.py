@@ -121,7 +121,7 @@ def test_an_edit_of_a_cell_that_has_changed_since_is_marked(page: Page) -> None:
 def test_python_can_be_restarted(page: Page) -> None:
     run_all(page)
     page.get_by_role("button", name="Restart Python").click()
-    expect(page.locator(".live-bar .live-status")).to_contain_text("Python is ready", timeout=30_000)
+    expect(page.locator(".live-bar .live-status")).to_contain_text("Python is ready")
     page.get_by_role("button", name="Run: Cell 2", exact=True).click()
     expect(page.locator("div.cell").nth(1).locator(".live-offer")).to_be_visible()
 

@@ -11,13 +11,14 @@ const NOISE = [
 const NUMBER = /[-+]?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?/gi;
 const SHOWN = 3; // differences that are told
 const LONG = 60; // characters of a line that is told
+const COMPARED = 100_000; // characters of an output, no one in the book is nearly as long
 
-export const normal = (text) =>
-  NOISE.reduce((left, [noise, instead]) => left.replace(noise, instead), text)
-    .split("\n")
-    .map((line) => line.replace(/\s+$/, ""))
-    .join("\n")
-    .replace(/^\n+|\n+$/g, "");
+export function normal(text) {
+  const plain = NOISE.reduce((left, [noise, instead]) => left.replace(noise, instead), text.slice(0, COMPARED));
+  const lines = plain.split("\n").map((line) => line.trimEnd());
+  const [first, last] = [lines.findIndex(Boolean), lines.findLastIndex(Boolean)];
+  return first < 0 ? "" : lines.slice(first, last + 1).join("\n");
+}
 
 const short = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text) || "nothing";
 

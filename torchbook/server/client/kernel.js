@@ -139,7 +139,9 @@ export class Kernel {
     socket?.close();
     this.waiting.forEach(({ reject }) => reject(new KernelGone("Python was restarted")));
     this.waiting.clear();
-    if (id) await this.ask(`api/kernels/${id}`, "DELETE", undefined, { keepalive: true }).catch(() => {});
+    const end = () => this.ask(`api/kernels/${id}`, "DELETE", undefined, { keepalive: true });
+    // The server starts a kernel that has died anew, and ends none that is just starting.
+    if (id) await end().catch(() => setTimeout(() => end().catch(() => {}), 3000));
   }
 }
 

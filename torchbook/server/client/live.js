@@ -423,7 +423,7 @@ class Bar {
   build(at) {
     this.state = make("span", { className: "live-status" });
     this.state.setAttribute("role", "status");
-    this.all = make("button", { text: "Run all", press: () => (this.busy ? python.interrupt() : runAll(cells.filter((one) => !one.skipped))) });
+    this.all = make("button", { text: "Run all", press: () => (this.busy ? python.interrupt() : this.runPage()) });
     this.interrupt = make("button", { text: "Interrupt", press: () => python.interrupt(), disabled: true });
     this.restart = make("button", { text: "Restart", label: "Restart Python", press: () => python.restart().catch(() => {}), disabled: true });
     this.summary = make("p", { className: "live-summary" });
@@ -436,6 +436,11 @@ class Bar {
     at(this.element);
     python.listeners.push(() => this.follow());
     this.follow();
+  }
+
+  runPage() {
+    for (const one of cells.filter(({ skipped }) => skipped)) one.tell("needs a GPU: not run with the others");
+    return runAll(cells.filter(({ skipped }) => !skipped));
   }
 
   buildFields() {

@@ -15,7 +15,11 @@ const element = (tag, { className = "", text } = {}) => {
 };
 
 // A text as a terminal leaves it: what a carriage return writes over is gone.
-const settled = (text) => text.replace(/\r\n/g, "\n").replace(/[^\n]*\r(?!\n)/g, "");
+// One at the end of a line stays: what it writes over is yet to come.
+const settled = (text) =>
+  text.includes("\r")
+    ? text.replaceAll("\r\n", "\n").split("\n").map((line) => line.slice(line.lastIndexOf("\r", line.length - 2) + 1)).join("\n")
+    : text;
 
 // What an output says, without what only styles it, and the site's button that copies it.
 function wordsOf(place) {
@@ -71,7 +75,7 @@ export class Outputs {
   }
 
   stream({ name, text }) {
-    if (SERVER_CUT.test(text)) text = "\nThe server dropped the rest: the cell writes faster than it can be sent.\n";
+    if (SERVER_CUT.test(text)) text = "\nCut here: the cell writes faster than it can be sent.\n";
     const last = this.all.at(-1);
     if (this.cut) return;
     if (last?.kind === "text" && last.stream === name) {
