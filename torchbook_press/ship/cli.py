@@ -52,7 +52,11 @@ def drift(
     with _complaining():
         target = press.Wanted(torch, nightly_index, python, jupyter_only, printed)
         how = press.How(fast, jobs, patience, keep)
-        report = press.drift(root.resolve(), _chapters(root, names), target, how, console)
+        if printed:
+            from torchbook_press.ship.plain import drift as column
+        else:
+            column = press.drift
+        report = column(root.resolve(), _chapters(root, names), target, how, console)
     folder = root.resolve() / press.FOLDER
     paths = sorted(folder.glob(f"*/{press.REPORT}"))
     raise typer.Exit(_show(report, folder / "drift.md", comparison.load(paths)))

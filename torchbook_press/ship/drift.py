@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from rich.console import Console
 from torchbook_press import sources
 from torchbook_press.chapters import Chapter
 from torchbook_press.files import write
-from torchbook_press.ship import plain
 from torchbook_press.ship.comparison import FAILED, LACKING, PASSED, SKIPPED, place
 from torchbook_press.ship.environment import CACHE, SOURCE, Environment, ShipError, constraints, make, thrown_away, uv
 from torchbook_press.ship.skips import Skip, load
@@ -107,17 +106,24 @@ def drift(root: Path, chapters: Sequence[Chapter], target: Wanted, how: How, con
         ShipError: `_drift.yml` is malformed.
     """
     skips = load(root, [chapter.contract.id for chapter in chapters])
+
+    def filled(folder: Path) -> dict[str, Any]:
+        environment, unfit = build(folder, target)
+        return in_environment(root, chapters, environment, target, how, skips, unfit)
+
+    return column(root, target, how, console, filled)
+
+
+def column(
+    root: Path, target: Wanted, how: How, console: Console, filled: Callable[[Path], dict[str, Any]]
+) -> dict[str, Any]:
+    """The report that `filled` makes in an empty folder, or why there is none; it is also written."""
     with thrown_away(root / CACHE / target.slug, keep=how.keep) as folder:
         try:
             console.print(f"an environment with {target.label}", highlight=False)
-            environment, unfit = (plain.build(folder, target.python), {}) if target.press else build(folder, target)
+            report = filled(folder)
         except ShipError as error:
             report = {"label": target.label, "error": f"no environment: {error}", "versions": {}, "chapters": []}
-        else:
-            if target.press:
-                report = plain.in_environment(root, chapters, environment, folder)
-            else:
-                report = in_environment(root, chapters, environment, target, how, skips, unfit)
     write(root / FOLDER / target.slug / REPORT, json.dumps(report, indent=1) + "\n")
     return report
 

@@ -16,10 +16,12 @@ from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from rich.console import Console
 
 from torchbook_press.build import sphinx_conf
 from torchbook_press.chapters import Chapter
 from torchbook_press.ship.comparison import FAILED, PASSED
+from torchbook_press.ship.drift import How, Wanted, column
 from torchbook_press.ship.environment import SOURCE, Environment, make
 
 # What Jupyter Book brings beside itself, and the configuration that it makes names.
@@ -44,6 +46,13 @@ _STALE = ["executed.stale"]
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _COMPLAINT = re.compile(r"^(?:(?P<file>[^:\n]+\.\w+):(?:(?P<line>\d+):)? )?(?:WARNING|ERROR|CRITICAL): (?P<what>.*)$")
 _LINES = 40  # of complaints; one that is on every page says no more on the next
+
+
+def drift(root: Path, chapters: Sequence[Chapter], target: Wanted, how: How, console: Console) -> dict[str, Any]:
+    """Print the chapters as they ran, in an environment of the newest; the report, as of `ship.drift`."""
+    return column(
+        root, target, how, console, lambda folder: in_environment(root, chapters, build(folder, target.python), folder)
+    )
 
 
 def requirements(pyproject: Path) -> list[str]:
