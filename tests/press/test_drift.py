@@ -56,7 +56,7 @@ def test_deprecations_in_cells_are_failures_with_line_and_cell(book: Book) -> No
     report = in_environment(book)
     new, old = report["chapters"]
     assert new["status"] == comparison.PASSED
-    assert comparison.place(old) == "book/old.md:27: cell 3: FutureWarning: use the other"
+    assert comparison.place(old) == "book/old.md:29: cell 3: FutureWarning: use the other"
     (kept,) = (book.root / "executed" / "_drift").iterdir()
     assert (kept / "book" / "new.ipynb").is_file()
     assert (report["error"], re.match(r"torch \S+, Python 3\.\d+$", report["label"]) is not None) == ("", True)

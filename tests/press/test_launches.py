@@ -23,6 +23,7 @@ from torchbook_press.ship import comparison, launches
 from torchbook_press.ship.environment import Environment, ShipError, fingerprints, touched
 from torchbook_press.ship.launches import BINDER, How
 from torchbook_press.site import launch
+from torchbook_press.site.plain import Page
 
 from .conftest import Book, as_if_it_ran, cell
 
@@ -33,7 +34,7 @@ def published_chapter(book: Book, *parts: str, memory_gb: float = 2) -> Chapter:
     """A chapter whose notebook is published."""
     book.chapter("one", *parts, memory_gb=memory_gb)
     (chapter,) = chapters(book.root)
-    made = launch.notebook(chapter, None, "", "torchbook @ git+https://example.org/owner/name@main")
+    made = launch.notebook(chapter, Page(""), "torchbook @ git+https://example.org/owner/name@main")
     path = book.root / launches.NOTEBOOKS / "book" / "one.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(made, path)

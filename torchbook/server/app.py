@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.extension.application import ExtensionApp
@@ -16,12 +16,14 @@ from traitlets import Unicode
 
 from torchbook.practice import progress, shelf
 from torchbook.practice.exercise import ExerciseError
+from torchbook.practice.quiz import SITE
 from torchbook.server import site
 
 NAME = "torchbook"
 CLIENT = Path(__file__).parent / "client"
-# Of the book's repository, as a BinderHub names it.
-BOOK = "gh/pytorch-inside-out/pytorch-inside-out/main"
+# The book's repository, as a BinderHub names it: its site is at https://OWNER.github.io/NAME.
+_SITE = urlsplit(SITE)
+BOOK = f"gh/{_SITE.netloc.partition('.')[0]}{_SITE.path}/main"
 # Pages ask no other host for anything, are framed by nobody and send no form away. Scripts may stand in them.
 _POLICY = (
     "default-src 'self' data: blob:",
