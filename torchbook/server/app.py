@@ -20,8 +20,6 @@ from torchbook.server import site
 
 NAME = "torchbook"
 CLIENT = Path(__file__).parent / "client"
-# Of the book's repository, as a BinderHub names it.
-BOOK = "gh/pytorch-inside-out/pytorch-inside-out/main"
 # Pages ask no other host for anything, are framed by nobody and send no form away. Scripts may stand in them.
 _POLICY = (
     "default-src 'self' data: blob:",
@@ -104,7 +102,7 @@ class _Site(_Files):
         base = str(self.settings["base_url"])
         settings = {
             "base": base,
-            "binder": f"{self.binder}/build/{BOOK}" if self.binder else "",
+            "binder": site.build_on(self.binder, page),
             "client": f"{base}{NAME}-live/",
             "site": f"{base}{NAME}/",
         }
