@@ -26,7 +26,7 @@ _PAGE = """\
 <!DOCTYPE html>
 <html lang="en" data-content_root="../" data-theme="light">
 <head><meta charset="utf-8"><title>One</title><link rel="stylesheet" href="../_static/site.css"></head>
-<body><main><article><section id="one"><h1>One</h1>
+<body><a href="https://mybinder.org/v2/{book}?urlpath=lab">Binder</a><main><article><section id="one"><h1>One</h1>
 <div class="chapter-head docutils container"><p class="chapter-facts">1 min to read</p></div>
 {cells}
 {exercises}
@@ -44,6 +44,7 @@ _EXERCISE = """\
 <details class="fold" id="ex-{id}-hint-1"><summary>Hint: one</summary><p>Look again.</p></details>
 <details class="fold" id="ex-{id}-solution"><summary>Solution</summary><p>So.</p></details></section>
 """
+BOOK = "gh/owner/name/main"  # as Binder names it
 PARAMETERS = 'DEVICE = "auto"\nFAST = False\nSEED = 0'
 
 
@@ -69,7 +70,7 @@ def make_site(root: Path, *cells: Printed, stubs: dict[str, str] | None = None) 
     """A built site with one page, `book/one.html`; its first cell sets the parameters."""
     all_cells = (Printed(PARAMETERS, tags=("parameters",)), *cells)
     exercises = "".join(_EXERCISE.format(id=name, stub=escape(stub)) for name, stub in (stubs or {}).items())
-    page = _PAGE.format(cells="".join(cell.page for cell in all_cells), exercises=exercises)
+    page = _PAGE.format(book=BOOK, cells="".join(cell.page for cell in all_cells), exercises=exercises)
     code = [nbformat.v4.new_code_cell(cell.code, id=f"cell-{n}") for n, cell in enumerate(all_cells)]
     for made, cell in zip(code, all_cells, strict=True):
         made.metadata["tags"] = list(cell.tags)
@@ -81,7 +82,7 @@ def make_site(root: Path, *cells: Printed, stubs: dict[str, str] | None = None) 
     }
     files = {
         "index.html": "<!DOCTYPE html><html><head><title>Book</title></head><body>The book</body></html>",
-        "_static/site.css": "",
+        "_static/site.css": "pre { overflow: auto }",
         "book/one.html": page,
         "notebooks/book/one.ipynb": nbformat.writes(nbformat.v4.new_notebook(cells=code, metadata={"torchbook": run})),
     }

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.conftest import Printed, Visit, live, make_site, run_all, started, status
-from torchbook.server.app import BOOK
+from tests.server.conftest import BOOK, Printed, Visit, live, make_site, run_all, started, status
 
 pytestmark = pytest.mark.browser
 

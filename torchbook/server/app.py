@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.extension.application import ExtensionApp
@@ -16,14 +16,10 @@ from traitlets import Unicode
 
 from torchbook.practice import progress, shelf
 from torchbook.practice.exercise import ExerciseError
-from torchbook.practice.quiz import SITE
 from torchbook.server import site
 
 NAME = "torchbook"
 CLIENT = Path(__file__).parent / "client"
-# The book's repository, as a BinderHub names it: its site is at https://OWNER.github.io/NAME.
-_SITE = urlsplit(SITE)
-BOOK = f"gh/{_SITE.netloc.partition('.')[0]}{_SITE.path}/main"
 # Pages ask no other host for anything, are framed by nobody and send no form away. Scripts may stand in them.
 _POLICY = (
     "default-src 'self' data: blob:",
@@ -106,7 +102,7 @@ class _Site(_Files):
         base = str(self.settings["base_url"])
         settings = {
             "base": base,
-            "binder": f"{self.binder}/build/{BOOK}" if self.binder else "",
+            "binder": site.build_on(self.binder, page),
             "client": f"{base}{NAME}-live/",
             "site": f"{base}{NAME}/",
         }

@@ -13,6 +13,7 @@ SITE = "TORCHBOOK_SITE"  # names a built site, as `--site` does
 META = "torchbook-live"
 _BUILT = ("_build/html", "site", ".")  # in a clone, in an unpacked offline zip, and a site itself
 _HEAD = re.compile(r"<head\b[^>]*>")
+_BINDER = re.compile(r'href="https?://[^"/]+/v2/([^"?]+)\?')  # the page's own button
 _BLOCK = '<section class="exercise" id="ex-{}">'
 
 
@@ -55,6 +56,17 @@ def page_of(site: Path, exercise: str) -> str:
         if block in page.read_text(encoding="utf-8"):
             return f"{page.relative_to(site).as_posix()}#ex-{exercise}"
     raise SiteError(f"no page of the site has an exercise {exercise!r}; `torchbook exercises` lists them")
+
+
+def build_on(binder: str, page: str) -> str:
+    """Where a BinderHub builds the book that a page's Binder button names; "" without a hub, or a button.
+
+    Args:
+        binder: the hub's address, "" for none.
+        page: the page's HTML.
+    """
+    book = _BINDER.search(page)
+    return f"{binder}/build/{book[1]}" if binder and book else ""
 
 
 def with_client(page: str, settings: Mapping[str, str]) -> str:

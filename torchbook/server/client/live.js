@@ -104,10 +104,11 @@ class Python {
 
   async restart() {
     this.starting = undefined;
+    this.runs += 1; // from now on no cell has run
+    this.say("starting");
     const old = this.kernel;
     this.kernel = widgets.kernel = undefined;
     await old?.stop();
-    this.say("off", "");
     await this.ready();
   }
 }
