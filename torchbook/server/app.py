@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, ClassVar, cast
 from urllib.parse import parse_qsl, urlencode
 
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
@@ -43,12 +42,12 @@ def _hosts(binder: str) -> list[str]:
     return [f"{kind}://{name}" for name in names for kind in (scheme, socket)]
 
 
-class _Files(ExtensionHandlerMixin, JupyterHandler, web.StaticFileHandler):  # type: ignore[misc]
+class _Files(ExtensionHandlerMixin, JupyterHandler, web.StaticFileHandler):
     """Files of a folder, for who is logged in."""
 
     binder = ""
 
-    def initialize(self, path: str, name: str, binder: str = "") -> None:
+    def initialize(self, name: str, *, path: str, binder: str = "") -> None:  # type: ignore[override]
         self.binder = binder
         self.set_header("Content-Security-Policy", self.content_security_policy)
         ExtensionHandlerMixin.initialize(self, name)
@@ -69,11 +68,15 @@ class _Files(ExtensionHandlerMixin, JupyterHandler, web.StaticFileHandler):  # t
         return web.StaticFileHandler.compute_etag(self)
 
     @web.authenticated
-    async def head(self, path: str) -> None:
+    async def head(self, path: str) -> None:  # type: ignore[override]
         await web.StaticFileHandler.head(self, path)
 
     @web.authenticated
-    async def get(self, path: str, include_body: bool = True) -> None:
+    async def get(self, path: str, include_body: bool = True) -> None:  # type: ignore[override]
+        await self.serve(path, include_body)
+
+    async def serve(self, path: str, include_body: bool) -> None:
+        """Serve a file as it is, at an address without a token."""
         if "token" in self.request.query_arguments:  # it is in a cookie by now, and no address should keep it
             rest = urlencode([pair for pair in parse_qsl(self.request.query) if pair[0] != "token"])
             self.redirect(self.request.path + (f"?{rest}" if rest else ""))
@@ -88,10 +91,10 @@ class _Site(_Files):
         return super().compute_etag() if getattr(self, "absolute_path", None) else None
 
     @web.authenticated
-    async def get(self, path: str, include_body: bool = True) -> None:
+    async def get(self, path: str, include_body: bool = True) -> None:  # type: ignore[override]
         asked = path or "index.html"
         if "token" in self.request.query_arguments or not asked.endswith((".html", "/")):
-            await super().get(path, include_body)
+            await self.serve(path, include_body)
             return
         self.path = self.parse_url_path(asked)
         absolute = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
@@ -110,11 +113,11 @@ class _Site(_Files):
         self.finish(site.with_client(page, settings))
 
 
-class _Exercise(ExtensionHandlerMixin, JupyterHandler):  # type: ignore[misc]
+class _Exercise(ExtensionHandlerMixin, JupyterHandler):
     """The way to an exercise's block: a token in an address would be lost behind its fragment."""
 
-    def initialize(self, folder: Path, name: str) -> None:
-        ExtensionHandlerMixin.initialize(self, name)
+    def initialize(self, name: str, *, folder: Path) -> None:
+        super().initialize(name)
         self.folder = folder
 
     @web.authenticated
@@ -126,7 +129,7 @@ class _Exercise(ExtensionHandlerMixin, JupyterHandler):  # type: ignore[misc]
         self.redirect(f"{self.settings['base_url']}{NAME}/{page}")
 
 
-class _Progress(ExtensionHandlerMixin, APIHandler):  # type: ignore[misc]
+class _Progress(ExtensionHandlerMixin, APIHandler):
     """What this reader has tried and solved, as terminal and notebook keep it."""
 
     @web.authenticated
@@ -156,7 +159,6 @@ class Live(ExtensionApp):
     name = NAME
     extension_url = f"/{NAME}/index.html"
     load_other_extensions = False
-    serverapp_config: ClassVar[dict[str, Any]] = {}
     binder = Unicode(
         "", help="Address of a BinderHub that pages offer, https://mybinder.org for instance; else none."
     ).tag(config=True)
@@ -167,7 +169,7 @@ class Live(ExtensionApp):
         return "torchbook.server"
 
     def initialize_handlers(self) -> None:
-        named = cast(str, self.site) or os.environ.get(site.SITE, "")
+        named = self.site or os.environ.get(site.SITE, "")
         try:
             folder = site.find(Path(named) if named else None, [Path.cwd()])
         except site.SiteError as error:
