@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from torchbook.cli import app
+from torchbook_press import seal
 from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.execute import Failure
 from torchbook_press.ship import comparison, launches
@@ -216,6 +217,16 @@ def test_the_book_s_environment_is_read_as_requirements(repo: Path) -> None:
     assert python == "3.12"
     assert any(requirement.startswith("torch<") or requirement.startswith("torch>") for requirement in wanted)
     assert "-e ." in wanted
+
+
+def test_a_notebook_says_how_the_outputs_of_its_page_came_about(book: Book) -> None:
+    """Cells that run in the page start from the same parameters, with as many threads."""
+    book.chapter("one", cell("1"))
+    (chapter,) = chapters(book.root)
+    as_if_it_ran(chapter, nbformat.v4.new_notebook(), cell_seconds=[0.1, 2.0], threads=2)
+    made = launch.notebook(chapter, Page(""), "torchbook", seal.read(chapter.executed))
+    parameters = {"DEVICE": "cpu", "FAST": False, "SEED": 0}
+    assert made.metadata["torchbook"] == {"parameters": parameters, "threads": 2, "cell_seconds": [0.1, 2.0]}
 
 
 def measured(chapter: Chapter, peak: float) -> None:

@@ -61,7 +61,8 @@ def notebook(chapter: Chapter, page: Page, install: str, executed: NotebookNode 
 
 def _how_it_ran(executed: NotebookNode) -> dict[str, Any]:
     """How the outputs of the page came about, for cells that run in the page (`torchbook live`) and are compared."""
-    return {name: executed.metadata[RUN][name] for name in ("parameters", "threads", "cell_seconds")}
+    record = executed.metadata[RUN]
+    return {name: record[name] for name in ("parameters", "threads", "cell_seconds") if name in record}
 
 
 def _markdown(source: str, cell_id: str, page: Page) -> list[NotebookNode]:
