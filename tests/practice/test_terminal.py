@@ -295,7 +295,7 @@ def test_the_list_of_what_is_to_do(file: Path) -> None:
 def test_the_list_says_that_an_exercise_is_malformed(write: Write) -> None:
     write({"exercise.md": "nothing"})
     result = call("exercises")
-    assert result.exit_code == 2
+    assert result.exit_code == 0  # it stops no other
     assert "exercises/p09/x1-a-sum/exercise.md:1: the front matter is missing" in result.stderr
 
 

@@ -169,13 +169,20 @@ def test_a_killed_press_leaves_no_worker(book: Book) -> None:
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     family: list[psutil.Process] = []
-    while not any("ipykernel_launcher" in " ".join(child.cmdline()) for child in family):
+    while not any("ipykernel_launcher" in _called(child) for child in family):
         assert time.monotonic() < deadline, "no kernel was started within a minute"
         time.sleep(0.2)
         family = process.children(recursive=True)
     process.kill()
     process.wait(timeout=10)
-    assert [" ".join(child.cmdline()) for child in psutil.wait_procs(family, timeout=30)[1]] == []
+    assert [_called(child) for child in psutil.wait_procs(family, timeout=30)[1]] == []
+
+
+def _called(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):  # it has just ended
+        return ""
 
 
 def test_parts_of_files_are_never_left(book: Book) -> None:
