@@ -16,7 +16,7 @@ _INDEXING = "exercises/p01/x3-manual-indexing"  # the example of many tests
 _HOMEWORK = (_SHELF, _INDEXING, "exercises/s04/x1-mixed-devices")
 # Of the press, what makes sites: a site is printed anew when any exercise changes, whatever is on its pages.
 _PRINTING = (
-    *("exercises", "folder", "glossary", "lanes", "listings", "plots"),
+    *("deck", "exercises", "folder", "glossary", "hunts", "lanes", "listings", "plots"),
     *("seal", "search", "site", "success", "verdicts"),
 )
 EVERYTHING = (".",)  # all that git does not ignore
@@ -45,6 +45,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/practice/test_wheel.py": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
     "tests/press": (*_PRESS, *_LOCK, _SHELF, "tests/press"),
     **{f"tests/press/test_{name}.py": (*_PRESS, *_LOCK, "exercises", "tests/press") for name in _PRINTING},
+    "tests/press/test_accessibility.py": EVERYTHING,  # that the tests exist which the page names
     "tests/press/test_bundle.py": (*_PRESS, *_LOCK, *_WHEEL, "exercises", "tests/press"),
     "tests/press/test_claims.py": (*_PRESS, "book", "_toc.yml", "tests/press"),
     "tests/press/test_drift.py": (*_PRESS, *_LOCK, "book", "_toc.yml", _SHELF, "tests/press"),
