@@ -39,9 +39,11 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/llm": (*_LEARNERS, "tests/llm"),
     "tests/llm/test_lora.py": (*_LEARNERS, "book/llm/l4-finetuning.md", "tests/llm"),
     "tests/practice": (*_LEARNERS, _SHELF, _INDEXING, "_config.yml", "tests/practice"),
-    "tests/practice/test_check.py": (*_LEARNERS, "exercises", "tests/practice"),
     "tests/practice/test_exercise.py": (*_LEARNERS, "exercises", "_config.yml", "tests/practice"),
-    "tests/practice/test_terminal.py": (*_LEARNERS, "exercises", "tests/practice"),
+    **{
+        f"tests/practice/test_{name}.py": (*_LEARNERS, "exercises", "tests/practice")
+        for name in ("check", "hunts", "shelf", "terminal")
+    },
     "tests/practice/test_wheel.py": (*_LEARNERS, *_WHEEL, "exercises", "_config.yml", "tests/practice"),
     "tests/press": (*_PRESS, *_LOCK, _SHELF, "tests/press"),
     **{f"tests/press/test_{name}.py": (*_PRESS, *_LOCK, "exercises", "tests/press") for name in _PRINTING},

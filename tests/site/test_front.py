@@ -103,6 +103,13 @@ def test_an_answer_lets_the_picture_show_who_was_right(site: Site, open_page: Op
     assert page.evaluate(_SHIFT) < 0.02
 
 
+def test_the_article_has_its_width_before_the_list_of_sections_has_arrived(front: Page) -> None:
+    width = "() => document.querySelector('.race').clientWidth"
+    before = front.evaluate(width)
+    front.locator(".bd-sidebar-secondary").evaluate("one => one.remove()")
+    assert front.evaluate(width) == before
+
+
 def test_with_less_motion_it_is_told_at_once(front: Page) -> None:
     assert at(front, race.SHOWN)
     option(front, "momentum").click()

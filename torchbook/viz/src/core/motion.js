@@ -27,6 +27,8 @@ export function animate({ ms, step, done }) {
   return { cancel: () => cancelAnimationFrame(frame) };
 }
 
+const UNSEEN = 2; // pixels: no move, but a line that is a little taller than the one before it
+
 /**
  * Remembers where things are. The answer, called once they are drawn anew, lets each thing glide from where the one of
  * the same key was; one that was still gliding goes on from where it is.
@@ -42,7 +44,7 @@ export function glide(placed, ms = 400) {
     for (const [key, el, box] of spots(after)) {
       const from = old.get(key);
       const [dx, dy] = from ? [from.left - box.left, from.top - box.top] : [0, 0];
-      if (from && !dx && !dy) continue;
+      if (from && Math.hypot(dx, dy) < UNSEEN) continue;
       const start = from ? { transform: `translate(${dx}px,${dy}px)` } : { opacity: 0, transform: "scale(.7)" };
       el.animate([start, { transform: "none" }], { duration: ms, easing: "cubic-bezier(.3,0,.2,1)" });
     }
