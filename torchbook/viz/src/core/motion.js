@@ -27,7 +27,7 @@ export function animate({ ms, step, done }) {
   return { cancel: () => cancelAnimationFrame(frame) };
 }
 
-const UNSEEN = 2; // pixels: no move, but a line that is a little taller than the one before it
+const UNSEEN = 4; // pixels: no move, but a line above that is a little taller than the one before it
 
 /**
  * Remembers where things are. The answer, called once they are drawn anew, lets each thing glide from where the one of
