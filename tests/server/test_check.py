@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +72,21 @@ def test_wrong_half_right_and_right(book: Book, visit: Visit, folder: Path) -> N
     kept = json.loads((folder / "progress.json").read_text())[NAME]
     assert kept["tries"] == 2
     assert kept["solved"]
+
+
+def test_what_was_solved_in_the_page_is_solved_in_the_terminal_and_in_a_notebook(
+    book: Book, visit: Visit, folder: Path
+) -> None:
+    page = visit(book)
+    assert "solved" in answer(page, shelf.find(NAME).solution).lower()
+    environment = {**os.environ, "TORCHBOOK_PROGRESS": str(folder / "progress.json")}
+    notebook = "from torchbook.practice import exercises; exercises('p02')"
+    for command in (("-m", "torchbook", "exercises", "--chapter", "p02"), ("-c", notebook)):
+        listed = subprocess.run(
+            [sys.executable, *command], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        [row] = [line for line in listed.splitlines() if f"{NAME} " in line]
+        assert "solved" in row, command
 
 
 def test_an_opened_hint_is_kept(book: Book, visit: Visit, folder: Path) -> None:
