@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from tests.site.built import Site
+from torchbook.server.app import CLIENT
+from torchbook.server.site import META, with_client
 
 
 def _targets(site: Site, page: str) -> list[tuple[str, str, str]]:
@@ -52,6 +54,14 @@ def test_internal_links_and_anchors_exist(site: Site) -> None:
             elif anchor and path.suffix == ".html" and anchor not in _anchors(site, path):
                 broken.append(f"{page}: {written} (no such anchor)")
     assert not broken
+
+
+def test_without_the_command_no_page_asks_for_anything_of_live_cells(site: Site) -> None:
+    assert META in with_client("<head></head>", {"client": "/"})
+    clients = {client.name for client in CLIENT.iterdir()}
+    for page in site.pages:
+        assert META not in site.file(page).read_text(encoding="utf-8"), page
+        assert clients.isdisjoint(Path(file).name for _, file, _ in _targets(site, page)), page
 
 
 def test_no_id_is_used_twice(site: Site) -> None:
