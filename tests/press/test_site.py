@@ -264,7 +264,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Book:
     assert book.torchbook("run").exit_code == 0
     source = book.root / "book" / "one.md"
     source.write_text(source.read_text().replace("6 * 7", "6 * 8"))
-    book.chapter("never", cell("1"))
+    book.chapter("never", "It is {glue:text}`unknown`.", cell("1"))
     (book.root / "book/rows.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     book.page("pictures", "# Pictures\n\nBefore.\n\n![](rows.svg)\n\n![Two rows.](rows.svg)\n")
     return book
@@ -276,6 +276,10 @@ def refusals(broken: Book) -> list[str]:
     done = [broken.printed() for _ in range(2)]
     assert all(completed.returncode for completed in done)
     return [completed.stdout + completed.stderr for completed in done]
+
+
+def test_of_a_page_that_never_ran_that_is_said_and_not_each_value_that_it_lacks(refusals: list[str]) -> None:
+    assert "No key 'unknown'" not in refusals[0]
 
 
 @pytest.mark.parametrize("turn", [0, 1])

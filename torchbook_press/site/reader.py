@@ -55,14 +55,14 @@ def read(text: str) -> NotebookNode:
     # 'myst_config' is put there by myst-parser.
     config = app.env.myst_config  # type: ignore[attr-defined]
     chapter = Chapter(Path(app.srcdir), docname)
-    if lacks_of(chapter):
+    path = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
+    if lacks_of(chapter) or not path.is_file():  # else myst-nb warns of each value, of hundreds in a fresh clone
         text = _GLUED.sub(_UNKNOWN, text)
     nb = read_myst_markdown_notebook(text, config=config, add_source_map=True, path=app.env.doc2path(docname))
     _correct_lines(nb, text)
     _number(nb)
     if not is_myst_markdown_notebook(text):
         return nb
-    path = Path(app.srcdir, app.config.executed_dir, f"{docname}.ipynb")
     app.env.note_dependency(str(path))
     for bundle in bundles.named(path):
         app.env.note_dependency(str(bundle))
