@@ -24,7 +24,7 @@ from tests.server.conftest import Book, live, run_all
 SITE = Path("_build/html")
 _STATES = """() => [...document.querySelectorAll('div.cell')].map((cell) => {
   const said = cell.querySelector('.live-status');
-  return said ? said.innerText : null;
+  return said ? said.textContent : null;
 })"""
 _CLICK = """() => new Promise((done) => {
   const status = document.querySelector('div.cell .live-status');
