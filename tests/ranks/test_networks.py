@@ -21,7 +21,7 @@ dist.destroy_process_group()
 def test_ranks_in_two_networks_add_up() -> None:
     with ranks.two_networks() as nodes:
         if nodes is None:
-            pytest.skip("no user namespaces here")
+            pytest.skip(reason="no user namespaces here")
         run = ranks.launch("nodes", SCRIPT, 2, nodes=nodes, env={"GLOO_SOCKET_IFNAME": "eth0"})
     assert [total for total, _ in run.reports] == [1.0, 1.0]
     assert len({network for _, network in run.reports}) == 2
