@@ -23,12 +23,12 @@ SIDE_BY_SIDE := -n $(PROCESSES) --dist worksteal
 book: .venv/ready
 	$(PY) -m torchbook book $(BOOKFLAGS)
 
-# Tests that measure a time come first, by themselves. The others are shared out among as many processes as there are
-# cores.
+# Tests that measure a time come last, by themselves, so that a failure of either kind stands in the last lines. The
+# others are shared out among as many processes as there are cores, and one more.
 test: .venv/ready
 	$(PY) -m torchbook book $(BOOKFLAGS)
-	$(PYTEST) -m alone $$(grep -rlE 'mark\.alone\b' tests --include='test_*.py'); alone=$$?; \
 	$(PYTEST) -m "not alone" $(SIDE_BY_SIDE); others=$$?; \
+	$(PYTEST) -m alone $$(grep -rlE 'mark\.alone\b' tests --include='test_*.py'); alone=$$?; \
 	test $$alone -eq 0 && test $$others -eq 0
 
 # For the author's loop: style, types, and the rooms that the change at hand touches.
