@@ -1,4 +1,4 @@
-"""Grades the answers of one submission in a box. Plain data in, plain data out, so that any engine can map it.
+"""Grades the answers of submissions in a box. Plain data in, plain data out, so that any engine can map it.
 
     job = {"exercises": [{
         "id": "p01-x3",
@@ -10,6 +10,11 @@
         "processes": False,               # whether checks start some, which are then forked from a warm one
     }, …]}
     evaluate(job, Box()) == {"p01-x3": {"state": "ok", "detail": "", "outcomes": [{"name", "state", "message"}, …]}, …}
+
+`evaluate_all` takes several jobs, one after the other in one box, so that torch is imported once for all of them. What
+keeps the exercises of one submission apart keeps submissions apart: each exercise is a process forked from one that
+runs no student's code, and before the next begins, all processes have ended and /tmp and /dev/shm are empty. Where
+they cannot be emptied, the next gets a new box.
 
 States: "ok", the checks ran (`detail` says what the cell itself raised); "syntax", the cell is not Python; "time",
 "memory", "processes", the limit was reached; "died", the process ended; "tampered", the checks are not what they
@@ -28,7 +33,7 @@ from torchbook.practice.exercise import Exercise
 from torchbook_course import sandbox
 from torchbook_course.sandbox import Box, Ended, SandboxError
 
-__all__ = ["Box", "SandboxError", "evaluate", "lost", "run", "tests_of"]
+__all__ = ["Box", "SandboxError", "evaluate", "evaluate_all", "lost", "run", "tests_of"]
 
 BUDGET = 0.5  # seconds that the tripwire's checks of an exercise may take together, times a box's patience
 _START = 120.0  # seconds in which a box must have started and imported what the checks need
@@ -45,16 +50,25 @@ def evaluate(job: Mapping[str, Any], box: Box) -> dict[str, dict[str, Any]]:
     Raises:
         SandboxError: there is no sandbox, or checks cannot run in it at all (torch is missing, say).
     """
-    waiting = list(job["exercises"])
-    results: dict[str, dict[str, Any]] = {}
+    return evaluate_all({"": job}, box)[""][0]
+
+
+def evaluate_all(jobs: Mapping[str, Mapping[str, Any]], box: Box) -> dict[str, tuple[dict[str, dict[str, Any]], float]]:
+    """As `evaluate`, several submissions one after the other: for each its results, and the seconds they took."""
+    waiting = [(student, exercise) for student, job in jobs.items() for exercise in job["exercises"]]
+    results: dict[str, dict[str, dict[str, Any]]] = {student: {} for student in jobs}
+    seconds = dict.fromkeys(jobs, 0.0)
     while waiting:
-        messages, ended = run([_needed(exercise) for exercise in waiting], box)
-        for exercise, message in zip(waiting, messages, strict=False):
-            results[exercise["id"]] = _result(message, _names(exercise))
+        messages, ended = run([_needed(exercise) for _, exercise in waiting], box)
+        left = bool(messages) and bool(messages[-1].get("left"))
+        for (student, exercise), message in zip(waiting, messages, strict=False):
+            results[student][exercise["id"]] = _result(message, _names(exercise))
+            seconds[student] += message.get("seconds", 0.0)
         waiting = waiting[len(messages) :]
-        if waiting:
-            results[waiting.pop(0)["id"]] = lost(ended)
-    return results
+        if waiting and not left:
+            student, exercise = waiting.pop(0)
+            results[student][exercise["id"]] = lost(ended)
+    return {student: (found, round(seconds[student], 2)) for student, found in results.items()}
 
 
 def tests_of(exercise: Exercise, seed: int) -> dict[str, Any]:

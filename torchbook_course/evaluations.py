@@ -1,7 +1,7 @@
-"""Runs submissions in their boxes, and keeps what was found out: the second step of a submission's way to its grade.
+"""Runs submissions in boxes, and keeps what was found out: the second step of a submission's way to its grade.
 
-An evaluation is kept in `<out>/evaluations/<student>.json` at once, under a key of all that it depends on. So grading
-can be stopped, or killed, at any moment: called again it goes on, and ends with the same grades.
+An evaluation is kept in `<out>/evaluations/<student>.json` as soon as its box ends, under a key of all that it depends
+on. So grading can be stopped, or killed, at any moment: called again it goes on, and ends with the same grades.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,6 +26,7 @@ from torchbook_course.results import write
 from torchbook_proofs import Store, digest, installed
 
 FOLDER = "evaluations"
+SHARE = 8  # submissions at most that share a box, one after the other: torch is imported once for all of them
 
 
 class GradeError(Exception):
@@ -142,27 +142,31 @@ def _run(
     jobs: Mapping[str, list[dict[str, str]]], keys: Mapping[str, str], setting: Setting, console: Console
 ) -> Iterator[tuple[str, Evaluation]]:
     tests = _tests(setting)
-    calls = {
-        student: ({"exercises": [part | tests[part["id"]] for part in job]}, setting.box)
-        for student, job in jobs.items()
-    }
+    asked = {student: {"exercises": [part | tests[part["id"]] for part in job]} for student, job in jobs.items()}
+    shares = {share[0]: share for share in _shares(list(jobs), setting)}
+    calls = {first: ({student: asked[student] for student in share}, setting.box) for first, share in shares.items()}
     failures: list[BaseException] = []
     with _progress(console) as progress:
-        task = progress.add_task("grading", total=len(calls))
-        for student, outcome in engine.mapped(_timed, calls, jobs=setting.jobs, scheduler=setting.scheduler):
+        task = progress.add_task("grading", total=len(jobs))
+        for first, outcome in engine.mapped(_evaluated, calls, jobs=setting.jobs, scheduler=setting.scheduler):
             if isinstance(outcome, BaseException):
                 failures.append(outcome)
-                problem = f"could not be graded ({type(outcome).__name__}: {outcome}); grade again"
-                evaluation = Evaluation(keys[student], problem=problem)
-            else:
-                results, seconds, worker = outcome
-                evaluation = Evaluation(keys[student], results, seconds)
-                record = {"key": keys[student], "seconds": seconds, "where": worker, "results": results}
-                write(_path(setting, student), json.dumps(record, indent=1))
-            yield student, evaluation
-            progress.update(task, advance=1, description=student)
+            for student in shares[first]:
+                yield student, _kept(student, keys[student], outcome, setting)
+                progress.update(task, advance=1, description=student)
     if len(failures) == len(calls):
         raise GradeError(f"no submission could be graded: {type(failures[0]).__name__}: {failures[0]}")
+
+
+def _kept(student: str, key: str, outcome: Any, setting: Setting) -> Evaluation:
+    """A student's part of what came out of a box, which is kept for the next time; or why nothing did."""
+    if isinstance(outcome, BaseException):
+        return Evaluation(key, problem=f"could not be graded ({type(outcome).__name__}: {outcome}); grade again")
+    found, worker = outcome
+    results, seconds = found[student]
+    record = {"key": key, "seconds": seconds, "where": worker, "results": results}
+    write(_path(setting, student), json.dumps(record, indent=1))
+    return Evaluation(key, results, seconds)
 
 
 def _tests(setting: Setting) -> dict[str, dict[str, Any]]:
@@ -184,11 +188,18 @@ def _expected(case: matrices.Case, box: sandbox.Box) -> dict[str, Any]:
     return matrices.expected(matrix, box.patience)
 
 
-def _timed(job: dict[str, Any], box: sandbox.Box) -> tuple[dict[str, Any], float, str]:
-    """Results, the seconds that they took, and host and process that got them."""
-    start = time.monotonic()
-    results = evaluate.evaluate(job, box)
-    return results, round(time.monotonic() - start, 2), f"{platform.node()}:{os.getpid()}"
+def _shares(students: Sequence[str], setting: Setting) -> list[tuple[str, ...]]:
+    """Who shares a box: as many as make work for all workers, `SHARE` at most; without a box nobody does."""
+    workers = engine.jobs_of(setting.jobs)
+    size = 1 if setting.box.unsafe else min(SHARE, max(1, len(students) // (2 * workers)))
+    return [tuple(students[at : at + size]) for at in range(0, len(students), size)]
+
+
+def _evaluated(
+    jobs: dict[str, dict[str, Any]], box: sandbox.Box
+) -> tuple[dict[str, tuple[dict[str, dict[str, Any]], float]], str]:
+    """By student, results and the seconds that they took; and host and process that got them."""
+    return evaluate.evaluate_all(jobs, box), f"{platform.node()}:{os.getpid()}"
 
 
 def _progress(console: Console) -> Progress:

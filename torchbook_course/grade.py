@@ -1,6 +1,6 @@
 """Grades what a class handed in: each submission in a sandbox, points into nbgrader's books, pages and tables out.
 
-A submission is read (`reading`), evaluated in its box (`evaluations`), marked (`marking`), entered into the books
+A submission is read (`reading`), evaluated in a box (`evaluations`), marked (`marking`), entered into the books
 (`gradebook`) and published (`publish`).
 """
 

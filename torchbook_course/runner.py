@@ -91,7 +91,12 @@ def main() -> None:
     _preload(job["exercises"])
     _say({"ready": True})
     for exercise in job["exercises"]:
-        _say({"id": exercise["id"], **_exercise(exercise, limits)})
+        start = time.monotonic()
+        message, empty = _exercise(exercise, limits)
+        # What an exercise left behind and cannot be removed is no room for the next, which may be another student's.
+        _say({"id": exercise["id"], **message, "seconds": time.monotonic() - start, "left": not empty})
+        if not empty:
+            break
     os._exit(0)
 
 
@@ -154,8 +159,8 @@ def _imported(source: str) -> Iterator[str]:
 # The parent.
 
 
-def _exercise(exercise: Message, limits: Message) -> Message:
-    """Run one exercise in a child, and leave nothing of it."""
+def _exercise(exercise: Message, limits: Message) -> tuple[Message, bool]:
+    """Run one exercise in a child, and leave nothing of it; what it said, and whether nothing is left indeed."""
     word = secrets.token_hex(16)
     seconds = exercise["seconds"] * limits["patience"]
     matrix = exercise.get("task") == "matrix"
@@ -166,12 +171,10 @@ def _exercise(exercise: Message, limits: Message) -> Message:
         os.close(reader)
         _in_child(exercise, limits, writer, word)
     os.close(writer)
-    try:
-        replay, most = REPLAY * limits["patience"] + seconds, MATRIX if matrix else RESULT
-        return _result(child, reader, word, total + GRACE, replay, limits, most)
-    finally:
-        os.close(reader)
-        _clear(child, limits)
+    replay, most = REPLAY * limits["patience"] + seconds, MATRIX if matrix else RESULT
+    message = _result(child, reader, word, total + GRACE, replay, limits, most)
+    os.close(reader)
+    return message, _clear(child, limits)
 
 
 def _result(
@@ -262,8 +265,8 @@ def _status(child: int) -> str:
 _reaped: dict[int, int] = {}  # exit codes of children that ended
 
 
-def _clear(child: int, limits: Message) -> None:
-    """End what an exercise started, and remove what it wrote."""
+def _clear(child: int, limits: Message) -> bool:
+    """End what an exercise started, and remove what it wrote; whether all of it could be removed."""
     alone = os.getpid() == 1 and limits["sandboxed"]
     if alone or child not in _reaped:
         with contextlib.suppress(ProcessLookupError):
@@ -272,20 +275,31 @@ def _clear(child: int, limits: Message) -> None:
         while True:
             os.waitpid(-1, 0)
     _reaped.clear()
-    if alone:
-        _emptied("/tmp")
-        _emptied("/dev/shm")
+    return not alone or all([_emptied("/tmp"), _emptied("/dev/shm")])
 
 
-def _emptied(folder: str) -> None:
-    for path in Path(folder).iterdir():
-        if any(Path(prefix).is_relative_to(path) for prefix in (sys.prefix, sys.base_prefix)):
-            continue
-        with contextlib.suppress(OSError):
+def _emptied(folder: str) -> bool:
+    """Remove what is in a folder, but for the interpreter; whether nothing else is left."""
+    interpreters = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix)]
+    written = [p for p in Path(folder).iterdir() if not any(own.is_relative_to(p) for own in interpreters)]
+    for path in written:
+        with contextlib.suppress(OSError, RecursionError):
             if path.is_dir() and not path.is_symlink():
+                _opened(path)
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
+    return not any(os.path.lexists(path) for path in written)
+
+
+def _opened(folder: Path) -> None:
+    """Let folders be read and written whose owner forbade it to all, and to the runner with it."""
+    folder.chmod(0o700)
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            inner = Path(path, name)
+            if not inner.is_symlink():
+                inner.chmod(0o700)
 
 
 def _excess(child: int, limits: Message) -> Message:

@@ -1,4 +1,4 @@
-"""The box in which a submission runs: bubblewrap, limits, and a watcher outside.
+"""The box in which submissions run: bubblewrap, limits, and a watcher outside.
 
 In the box there is no network but its own loopback, and of this machine's files only /usr, the interpreter with its
 packages, and a copy of what learners import of this package. The program in it is the first process of its process
@@ -51,7 +51,7 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True)
 class Box:
-    """Limits of a submission. Time limits are the exercises'; `patience` multiplies them, on a busy machine say.
+    """Limits of each exercise. Time limits are the exercises'; `patience` multiplies them, on a busy machine say.
 
     `memory_gb` is for all processes of an exercise together, without the interpreter and torch; `processes` and
     `threads` likewise. `file_mb` limits one file, `disk_mb` all in /tmp, and as much all in /dev/shm.

@@ -1,9 +1,9 @@
 """The system calls that a box refuses, as a seccomp filter in the kernel's own format.
 
 Refused is what would reach around the other limits: namespaces of one's own (with them file systems of any size),
-memory that belongs to no process (memfd, System V), other processes' memory and limits, and interfaces that no
-exercise needs. A refused call fails with EPERM; `clone3`, whose arguments a filter cannot see, with ENOSYS, after
-which the C library uses `clone`.
+memory that belongs to no process (memfd, System V, message queues), other processes' memory, limits, priority and
+processors, and interfaces that no exercise needs. A refused call fails with EPERM; `clone3`, whose arguments a filter
+cannot see, with ENOSYS, after which the C library uses `clone`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _REFUSED = {
     "shmget": (29, 194),
     "msgget": (68, 186),
     "semget": (64, 190),
+    "mq_open": (240, 180),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
     "unshare": (272, 97),
     "setns": (308, 268),
     "mount": (165, 40),
@@ -41,7 +44,15 @@ _REFUSED = {
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
 }
-_CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
+_CLONE, _CLONE3 = (56, 220), (435, 435)
+# Calls whose first argument is a process, and which 0 lets set what is one's own.
+_OF_OTHERS = {
+    "prlimit": (302, 261),
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274),
+}
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _X32 = 0x40000000  # calls of x86_64's other ABI begin here
 
@@ -76,7 +87,7 @@ def _steps(architecture: int, column: int) -> Iterator[tuple[int, int, int, int]
     yield from [(_EQUAL, 0, 1, _CLONE3[column]), absent]
     for numbers in _REFUSED.values():
         yield from [(_EQUAL, 0, 1, numbers[column]), refuse]
-    # prlimit for another process than oneself, which is 0 here
-    yield from [(_EQUAL, 0, 4, _PRLIMIT[column]), (_LOAD, 0, 0, _ARGUMENT), (_EQUAL, 0, 1, 0), allow, refuse]
+    for numbers in _OF_OTHERS.values():
+        yield from [(_EQUAL, 0, 4, numbers[column]), (_LOAD, 0, 0, _ARGUMENT), (_EQUAL, 0, 1, 0), allow, refuse]
     yield from [(_EQUAL, 0, 3, _CLONE[column]), (_LOAD, 0, 0, _ARGUMENT), (_ANY_BIT, 0, 1, _NAMESPACES), refuse]
     yield allow

@@ -319,6 +319,10 @@ def test_there_is_no_way_to_the_internet() -> None:
         "ctypes.CDLL(None, use_errno=True).unshare(0x10000000) and ctypes.get_errno()",
         "ctypes.CDLL(None, use_errno=True).shmget(0, 4096, 0o1600) and ctypes.get_errno()",
         "os.memfd_create('x')",
+        "ctypes.CDLL(None, use_errno=True).mq_open(b'/q', 0o102, 0o600, None) and ctypes.get_errno()",
+        "os.setpriority(os.PRIO_PROCESS, 1, 19)",
+        "os.sched_setaffinity(1, {0})",
+        "os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))",
     ],
 )
 def test_what_would_reach_around_the_limits_is_refused(call: str) -> None:
@@ -347,6 +351,58 @@ def test_a_background_process_does_not_live_into_the_next_exercise() -> None:
     results = evaluate.evaluate({"exercises": jobs}, Box())
     assert states(results["a"]) == PASSED
     assert "ValueError: False " in results["b"]["outcomes"][0]["message"]
+
+
+# What another student in the same box would find.
+
+LEFT = {
+    "files": """
+for folder in ("/tmp", "/dev/shm"):
+    open(f"{folder}/left", "w").write("x")
+""",
+    "a folder that nobody may enter": """
+os.makedirs("/tmp/a/b")
+open("/tmp/a/b/left", "w").close()
+os.chmod("/tmp/a/b", 0)
+os.chmod("/tmp/a", 0)
+""",
+    "folders deeper than a path can name": """
+os.chdir("/tmp")
+for _ in range(3000):
+    os.mkdir("abc")
+    os.chdir("abc")
+""",
+    "a full disk": """
+for number in range(9):
+    try:
+        open(f"/tmp/{number}", "wb").write(b"x" * 40_000_000)
+    except OSError:
+        pass
+""",
+    "a process": """
+if not os.fork():
+    os.setsid()
+    while True:
+        open("/tmp/left", "w").close()
+""",
+}
+NEXT = """import os
+room = os.statvfs("/tmp")
+def double(x):
+    there = [n for f in ("/tmp", "/dev/shm") for n in os.listdir(f) if not n.startswith("exercise-")]
+    others = [n for n in os.listdir("/proc") if n.isdigit() and int(n) not in (1, os.getpid())]
+    raise ValueError(f"{there} {others} {room.f_bavail * room.f_frsize > 200_000_000}")
+"""
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_nothing_of_one_student_is_found_by_the_next(left: str) -> None:
+    part = exercise(expected={"replay": []}, context="", seconds=20.0)
+    codes = {"s1": f"import os\n{LEFT[left]}{REFERENCE}", "s2": NEXT}
+    jobs = {student: {"exercises": [part | {"code": code}]} for student, code in codes.items()}
+    results = evaluate.evaluate_all(jobs, Box())
+    assert states(results["s1"][0]["x-x1"]) == PASSED
+    assert "ValueError: [] [] True" in results["s2"][0]["x-x1"]["outcomes"][0]["message"]
 
 
 # What would forge a grade.

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.course.boxed import BOX, NAMES, PASSED, REFERENCE, alone, exercise, job, matrix, needs_box, states
+from tests.course.boxed import BOX, NAMES, PASSED, REFERENCE, WRONG, alone, exercise, job, matrix, needs_box, states
 from torchbook import bubblewrap
 from torchbook_course import evaluate, matrices, sandbox, syscalls
 from torchbook_course.sandbox import Box, Ended, SandboxError
@@ -166,6 +166,40 @@ def test_exercises_behind_one_that_ended_the_box_get_a_new_box(monkeypatch: pyte
         "2": "time",
         "3": "time",
     }
+
+
+def test_who_cannot_be_cleared_away_is_not_lost_and_the_next_gets_a_new_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes: list[list[str]] = []
+
+    def run(box: Box, payload: bytes, seconds: float, data: object) -> Ended:
+        boxes.append([each["code"] for each in json.loads(payload)["exercises"]])
+        lines = [{"ready": True}, {"state": "time", "detail": boxes[-1][0], "seconds": 2.0, "left": True}]
+        return Ended(b"".join(json.dumps(line).encode() + b"\n" for line in lines), "", 0, "")
+
+    monkeypatch.setattr(sandbox, "run", run)
+    part = exercise(context="", expected={"replay": []})
+    results = evaluate.evaluate_all({who: {"exercises": [part | {"code": who}]} for who in ("s1", "s2", "s3")}, BOX)
+    assert boxes == [["s1", "s2", "s3"], ["s2", "s3"], ["s3"]]
+    assert {who: (found["x-x1"]["detail"], took) for who, (found, took) in results.items()} == {
+        "s1": ("s1", 2.0),
+        "s2": ("s2", 2.0),
+        "s3": ("s3", 2.0),
+    }
+
+
+@needs_box
+def test_submissions_that_share_a_box_get_what_each_deserves() -> None:
+    jobs = {
+        "right": job(REFERENCE, REFERENCE),
+        "wrong": job(WRONG["adds"]),
+        "none": job(),
+        "ends": job("raise SystemExit"),
+    }
+    shared = evaluate.evaluate_all(jobs, BOX)
+    assert {who: found for who, (found, _) in shared.items()} == {
+        who: evaluate.evaluate(asked, BOX) for who, asked in jobs.items()
+    }
+    assert shared["right"][1] > shared["none"][1] == 0
 
 
 FORGED = [
