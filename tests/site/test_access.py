@@ -33,3 +33,16 @@ def test_focus_is_visible(site: Site, open_page: Open) -> None:
         shadow = page.evaluate(f"{style}.boxShadow")
         what = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
         assert width >= 2 or shadow != "none", f"focus cannot be seen on {what}"
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_fingers_meet_the_buttons_above_a_page(site: Site, open_page: Open, width: int) -> None:
+    page = open_page(site.address("book/appendix/advice.html", "http"), width=width, has_touch=True)
+    settled(page)
+    buttons = [button for button in page.locator(".bd-header-article .btn").all() if button.is_visible()]
+    sizes = {
+        button.get_attribute("aria-label") or button.get_attribute("title"): button.bounding_box() for button in buttons
+    }
+    assert len(sizes) >= 5
+    assert {name: box for name, box in sizes.items() if not box or min(box["width"], box["height"]) < 40} == {}
+    assert page.evaluate("document.documentElement.scrollWidth") == width
