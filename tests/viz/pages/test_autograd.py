@@ -436,7 +436,7 @@ def test_sixty_nodes_play_with_few_dropped_frames(show: Show) -> None:
     assert page.locator(".tbgraph .tbgraph-node").count() >= 60
     tries = tried(lambda: page.evaluate(PLAYED, 300), lambda frames: frames["dropped"] == 0)
     print(f"\n300 frames of playing, each time: {tries}")
-    assert min(frames["dropped"] for frames in tries) <= (3 if SLACK > 1 else 0)
+    assert min(frames["dropped"] for frames in tries) <= (15 if SLACK > 1 else 0)  # of 300
 
 
 def test_the_scene_is_a_layer_only_while_it_moves_at_one_scale(show: Show) -> None:
