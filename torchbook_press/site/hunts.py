@@ -43,7 +43,7 @@ class Hunts(Predict):
         summary = f"{escape(exercise.title)}: {count(found, 'hunt')}"
         body: list[nodes.Node] = [html(f'<details class="hunts" id="hunts-{exercise.id}"><summary>{summary}</summary>')]
         body += self.parse_text_to_nodes(
-            f"These programs show most of a solution of {{ref}}`{exercise.id} <{label(exercise.id)}>`: solve it first."
+            f"A hunt shows most of a solution of {{ref}}`{exercise.id} <{label(exercise.id)}>`: solve it first."
         )
         for number, one in enumerate(found, 1):
             body += self._hunt(number, one)
