@@ -247,13 +247,14 @@ def _play(found: Sequence[Hunt]) -> None:
 def _asked(one: Hunt) -> str:
     """The check that the reader names."""
     console.rule(escape(f"{one.exercise.id} {one.exercise.title}"), align="left")
+    console.print(f"The task: {one.task}", markup=False, highlight=False)
     console.print(
-        Syntax(one.program, "python", theme="ansi_dark", line_numbers=True, background_color="default", word_wrap=True)
+        Syntax(one.shown, "python", theme="ansi_dark", line_numbers=True, background_color="default", word_wrap=True)
     )
     for number, words in enumerate(one.spoken, 1):
         console.print(f"  {number}  {words}", markup=False, highlight=False)
     while True:
-        chosen: int = typer.prompt("Which check refuses it? Ctrl-C ends", type=int)
+        chosen: int = typer.prompt("Which of these checks refuses it? Ctrl-C ends", type=int)
         if 1 <= chosen <= len(one.choices):
             return one.choices[chosen - 1]
         console.print(f"a number from 1 to {len(one.choices)}")
@@ -263,7 +264,7 @@ def _tell(one: Hunt, answer: str) -> None:
     from torchbook.practice.learner import spoken
 
     lead = "Right: " if answer == one.check else f"Not this one, which lets it pass. It is “{spoken(one.check)}”: "
-    console.print(f"{lead}the program {one.why}.", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"{lead}the program {one.thought}. {one.why}", markup=False, highlight=False, soft_wrap=True)
     console.print(Syntax(one.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
     console.print(f"Its checks on a file of yours: torchbook check {one.exercise.id} my.py", highlight=False)
 

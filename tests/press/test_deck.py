@@ -34,7 +34,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Path:
     """A book with two predictions, the exercises and hunts of a chapter, a quiz, and the deck."""
     book = small_book(tmp_path_factory.mktemp("deck"), repo)
     folder = book.root / "book"
-    shown = "\n\n".join(f":::{{exercise}} {name}\n:::" for name in ("s03-x12", "p01-x1", "p01-x2", "p01-x4", "p01-x20"))
+    named = ("s03-x12", "p01-x1", "p01-x2", "p01-x4", "p01-x5", "p01-x20")
+    shown = "\n\n".join(f":::{{exercise}} {name}\n:::" for name in named)
     pages = {
         "one": PREDICT.format(title="one"),
         "two": PREDICT.format(title="two"),
@@ -98,6 +99,8 @@ def test_only_pages_that_were_begun_are_asked_until_all_are_taken(context: Brows
     expect(page.locator(".deck-status")).not_to_contain_text("of 1 cards")
     kinds = page.evaluate("Object.values(bookCards).flat().map(([, kind]) => kind)")
     assert set(kinds) == {"prediction", "question", "hunt"}
+    told = page.evaluate("Object.values(bookCards).flat().filter(([, kind]) => kind == 'hunt').map((card) => card[2])")
+    assert all('<p class="hunt-task">' in html for html in told)
     assert kinds.count("prediction") == 2
 
 

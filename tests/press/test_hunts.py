@@ -47,16 +47,18 @@ def test_each_hunt_has_its_choices_and_one_of_them_is_right(site: Path, found: t
     soup = BeautifulSoup((site / "book" / "index.html").read_text(), "html.parser")
     boxes = soup.select(".hunts .hunt fieldset")
     rights = [[label.get_text() for label in box.select("label:has([data-right])")] for box in boxes]
-    assert rights == [[one.spoken[one.choices.index(one.check)]] for one in found]
+    assert rights == [[one.spoken[one.choices.index(one.check)].replace("`", "")] for one in found]
     assert [len(box.select("label")) for box in boxes] == [len(one.choices) for one in found]
     assert not soup.select(".hunts[open]")
+    tasks = [task.get_text() for task in soup.select(".hunts .hunt-task")]
+    assert [task.startswith("The task: ") and task.endswith(".") for task in tasks] == [True] * len(found)
 
 
 def test_no_search_comes_upon_a_program_or_its_explanation(site: Path, found: tuple[Hunt, ...]) -> None:
     texts = "".join(path.read_text() for path in (site / "_static" / "search").iterdir())
     assert "Write " in texts
-    assert "which check refuses this program" not in texts
-    assert [one.id for one in found if one.why in texts] == []
+    assert "of these checks refuses this program" not in texts
+    assert [one.id for one in found if one.thought in texts or one.why in texts] == []
 
 
 def test_it_is_played_with_the_keyboard_and_kept(page: Page, found: tuple[Hunt, ...]) -> None:
@@ -69,7 +71,7 @@ def test_it_is_played_with_the_keyboard_and_kept(page: Page, found: tuple[Hunt, 
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(first.locator(".verdict")).to_have_text("Right.")
-    expect(first.get_by_text(found[0].why)).to_be_visible()
+    expect(first.get_by_text(found[0].thought)).to_be_visible()
     page.reload()
     expect(fold.locator(".hunt .verdict").first).to_have_text("Right.")
 

@@ -25,7 +25,7 @@ PRIVATE_TITLE = "A secret platypus exercise"
 
 def test_the_site_has_no_hidden_check_no_wrong_answer_and_nothing_of_instructors(site: Site, repo: Path) -> None:
     chapters = "\n".join(path.read_text(encoding="utf-8") for path in (repo / "book").rglob("*.md"))
-    hunted = "\n".join(f"{one.why}\n{one.program}\n" for one in hunts())  # shown on purpose
+    hunted = "\n".join(f"{one.thought}\n{one.shown}\n{one.diff}\n" for one in hunts())  # shown on purpose
     wanted = secrets(shelf.shelf().values(), f"{chapters}\n{hunted}")
     read = list(texts(site.root))
     names = {name for name, _ in read}

@@ -28,7 +28,8 @@ from torchbook_press.site.search import text_name
 FOLDER = "_static/deck"
 _FIELDSET = r"(<fieldset\b(?:(?!</fieldset>).)*</fieldset>)"
 _PROGRAM = r'(<div class="highlight-python3[^"]*"><div class="highlight"><pre>(?:(?!</pre>).)*</pre></div>\s*</div>)\s*'
-_HUNT = re.compile(rf'{_PROGRAM}<div class="prediction hunt[^"]*">\s*{_FIELDSET}', re.DOTALL)
+_TASK = r'(<p class="hunt-task">(?:(?!</p>).)*</p>\s*)'
+_HUNT = re.compile(rf'{_TASK}{_PROGRAM}<div class="prediction hunt[^"]*">\s*{_FIELDSET}', re.DOTALL)
 _PREDICTION = re.compile(rf'<div class="prediction(?: docutils| container)*">\s*{_FIELDSET}', re.DOTALL)
 _QUESTION = re.compile(r'(<fieldset id="[^"]*" data-question="(?:(?!</fieldset>).)*</fieldset>)', re.DOTALL)
 _LEGEND = re.compile(r"<legend>(.*?)</legend>", re.DOTALL)
@@ -73,9 +74,9 @@ def _card(kind: str, fieldset: str) -> Card:
 
 
 def _hunt(match: re.Match[str]) -> Card:
-    card = _card("hunt", match[2])
-    exercise = _EXERCISE.search(match[2])
-    return card._replace(html=_ID.sub("", match[1]) + card.html, spoils=exercise[1] if exercise else "")
+    card = _card("hunt", match[3])
+    exercise = _EXERCISE.search(match[3])
+    return card._replace(html=_ID.sub("", match[1] + match[2]) + card.html, spoils=exercise[1] if exercise else "")
 
 
 def from_root(page: str, fragment: str) -> str:

@@ -43,16 +43,17 @@ class Hunts(Predict):
         summary = f"{escape(exercise.title)}: {count(found, 'hunt')}"
         body: list[nodes.Node] = [html(f'<details class="hunts" id="hunts-{exercise.id}"><summary>{summary}</summary>')]
         body += self.parse_text_to_nodes(
-            f"These programs show most of a solution of {{ref}}`{exercise.id} <{label(exercise.id)}>`: solve it first."
+            f"A hunt shows most of a solution of {{ref}}`{exercise.id} <{label(exercise.id)}>`: solve it first."
         )
         for number, one in enumerate(found, 1):
             body += self._hunt(number, one)
         return [*body, html("</details>")]
 
     def _hunt(self, number: int, one: Hunt) -> Iterator[nodes.Node]:
-        yield _listing(one.program, "python3")
+        yield nodes.paragraph("", "", *self._inline(f"The task: {one.task}"), classes=["hunt-task"])
+        yield _listing(one.shown, "python3")
         options = tuple((words, check == one.check) for check, words in zip(one.choices, one.spoken, strict=True))
-        question = f"{one.exercise.id}, hunt {number}: which check refuses this program?"
+        question = f"{one.exercise.id}, hunt {number}: which of these checks refuses this program?"
         box = nodes.container(classes=list(self.classes))
         box += self._box(Prediction(question, options, _why(one)))
         yield box
@@ -65,7 +66,7 @@ def _listing(text: str, language: str) -> nodes.literal_block:
 def _why(one: Hunt) -> str:
     """The explanation, as Markdown."""
     return (
-        f"The program {one.why}. Only “{spoken(one.check)}” sees that; the other checks let it pass. What a right "
+        f"The program {one.thought}. {one.why}\n\nOf these checks only “{spoken(one.check)}” refuses it. What a right "
         f"answer has instead stands behind the minus signs:\n\n```diff\n{one.diff}\n```\n\n"
         f"The exercise: {{ref}}`{one.exercise.title} <{label(one.exercise.id)}>`, below the sections that teach it."
     )
