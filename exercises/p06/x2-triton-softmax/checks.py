@@ -78,6 +78,21 @@ def test_widths(softmax):
         assert gap < 1e-5, f"wrong by {gap:.2g} for {rows} rows of {columns}: one block must hold any row"
 
 
+def test_no_elements(softmax, softmax_backward):
+    for rows, columns in ((0, 7), (3, 0)):
+        x = _random(rows, columns)
+        for function, operands in ((softmax, (x,)), (softmax_backward, (x, x))):
+            try:
+                _called(function, *operands)
+            except (AssertionError, NotImplementedError):
+                raise
+            except Exception as error:
+                raise AssertionError(
+                    f"for a shape of {(rows, columns)} an empty matrix of that shape is expected, without a launch; "
+                    f"instead came {type(error).__name__}: {error}"
+                ) from None
+
+
 def test_large_scores(softmax):
     gap = _error(softmax, 1000 + _random(4, 50))
     assert gap < 1e-5, "scores of about 1000 overflow: the largest of a row is to be subtracted before exp"

@@ -56,7 +56,7 @@ def cases(answer):
             disk.write_text("data")
 
         def train(device):
-            said["trained"].append([str(device), disk.exists()])
+            said["trained"].append([str(device), disk.exists(), torch.is_grad_enabled()])
             total = torch.tensor([float(rank)])
             dist.all_reduce(total)
             return total.item()
@@ -79,8 +79,53 @@ def cases(answer):
             raised = type(error).__name__
         return {"raised": raised, "left": not dist.is_initialized()}
 
+    def alone():
+        as_torchrun("alone")
+        if rank:
+            return {}
+        os.environ.update(dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE"), "1"))
+        said = {"fetched": 0, "saved": []}
+
+        def fetch():
+            said["fetched"] += 1
+
+        answer.work(fetch, lambda device: 7.0, said["saved"].append)
+        return said
+
+    def gpus():
+        as_torchrun("gpus")
+        said = {"backend": "nothing", "current": "none", "joined": "none", "device": "none"}
+        meet = dist.barrier
+
+        def choose(device):
+            said["current"] = f"cuda:{device}" if isinstance(device, int) else str(device)
+
+        def join_gloo(backend=None, *args, device_id=None, **more):
+            if device_id is not None:
+                choose(device_id)
+            said.update(backend=str(backend or "gloo and nccl"), joined=said["current"])
+            return join("gloo", *args, **more)
+
+        def meet_gloo(*args, device_ids=None, **more):
+            return meet(*args, **more)
+
+        def train(device):
+            said["device"] = str(device)
+
+        cuda = torch.cuda
+        played = {joined: join_gloo, join: join_gloo, dist.barrier: meet_gloo}
+        played |= {cuda.is_available: lambda: True, cuda.device_count: lambda: 2, cuda.set_device: choose}
+        for module in (dist, cuda, answer):  # also what the answer has imported by name
+            for name, value in list(vars(module).items()):
+                if isinstance(value, types.FunctionType) and value in played:
+                    setattr(module, name, played[value])
+        answer.work(lambda: None, train, lambda result: None)
+        return said
+
     yield "job", job, 0
     yield "breaks", breaks, 0
+    yield "alone", alone, 0
+    yield "gpus", gpus, 0  # the last one: it leaves torch.cuda changed
 """
 
 _ADDRESSES = ("10.0.0.5", "10.0.0.6", "10.0.0.7")
@@ -185,6 +230,8 @@ def test_fetch_each_node(work, source):
     found = [one["fetched"] for one in RANKS.values(_CASES, source, "job")]
     for node in range(2):
         assert sum(found[2 * node : 2 * node + 2]), f"no process of machine {node} has fetched the data to its disk"
+    alone = RANKS.values(_CASES, source, "alone")[0]["fetched"]
+    assert alone == 1, f"the only process of a job of one fetches once; it did {alone} times"
 
 
 def test_fetch_once(work, source):
@@ -197,9 +244,10 @@ def test_fetch_once(work, source):
 def test_train_waits(work, source):
     for rank, one in enumerate(RANKS.values(_CASES, source, "job")):
         assert len(one["trained"]) == 1, f"each process trains once, and rank {rank} did {len(one['trained'])} times"
-        found, there = one["trained"][0]
+        found, there, records = one["trained"][0]
         assert there, f"rank {rank} began to train before the data were on the disk of its machine"
         assert found == "cpu", f"there is no GPU, so that rank {rank} trains on the cpu, not on {found}"
+        assert records, f"rank {rank} trains with gradients off: train cannot call backward under torch.no_grad()"
 
 
 def test_one_save(work, source):
@@ -207,6 +255,21 @@ def test_one_save(work, source):
     times = sum(map(len, found))
     assert times == 1, f"of all 4 processes one saves; here save was called {times} times"
     assert [6.0] in found, f"saved is what train returned, 6.0, and not {next(filter(None, found))[0]}"
+    alone = RANKS.values(_CASES, source, "alone")[0]["saved"]
+    assert alone == [7.0], f"the only process of a job of one saves what train returned, [7.0]; here {alone} was saved"
+
+
+def test_gpus(work, source):
+    for rank, one in enumerate(RANKS.values(_CASES, source, "gpus")):
+        own = f"cuda:{rank % 2}"
+        assert "nccl" in one["backend"], (
+            f"with two GPUs on each machine the group is one of nccl, and rank {rank} joined one of {one['backend']}"
+        )
+        assert one["device"] == own, f"rank {rank}, of two GPUs on its machine, trains on {own}, not on {one['device']}"
+        assert one["joined"] == own, (
+            f"when rank {rank} joins, its GPU {own} is the current device, or is given as device_id, and not "
+            f"{one['joined']}; otherwise the barrier takes GPU 0 in each process"
+        )
 
 
 def test_leaves(work, source):
