@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,35 @@ def events_of(call: Callable[..., Any], *args: Any) -> list[Any]:
     with profile(activities=[ProfilerActivity.CPU], acc_events=True) as prof:
         call(*args)
     return list(prof.events())
+
+
+def whole_blocks(blocks: Sequence[nn.Module], step: Callable[[], Any]) -> list[tuple[int, list[int]]]:
+    """Which blocks under `fully_shard` are whole each time that one of them runs in a step, forward or backward.
+
+    A block is whole while its first parameter is a plain tensor and not a DTensor.
+
+    Args:
+        blocks: of a model, each a unit; the input of the first must require a gradient.
+        step: a forward and a backward of the model.
+
+    Returns:
+        In order, the number of the block that runs and the numbers of all that are whole then.
+    """
+    moments: list[tuple[int, list[int]]] = []
+
+    def note(number: int) -> None:
+        whole = [i for i, block in enumerate(blocks) if not isinstance(next(block.parameters()), DTensor)]
+        moments.append((number, whole))
+
+    def noting(number: int) -> Callable[..., None]:
+        return lambda *_: note(number)
+
+    for number, block in enumerate(blocks):
+        first = next(module for module in block.modules() if module._parameters)
+        first.register_forward_hook(noting(number))
+        first.register_full_backward_hook(noting(number))
+    step()
+    return moments
 
 
 def written() -> int:
