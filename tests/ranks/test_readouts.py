@@ -74,6 +74,52 @@ def test_a_stage_says_in_which_order_it_computes() -> None:
     assert order == [("F", 1), ("B", 0)]
 
 
+def test_ddp_says_its_buckets_and_the_profiler_its_events() -> None:
+    script = """
+import torch.distributed as dist
+import torch
+from torchbook.ranks.inside import report
+from torchbook.ranks.readouts import ddp_buckets, events_of
+
+dist.init_process_group("gloo")
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 4, bias=False))
+
+
+def step(x):
+    net(x).sum().backward()
+
+
+step(torch.ones(2, 3))
+step(torch.ones(2, 3))
+names = [event.name for event in events_of(step, torch.ones(2, 3))]
+report([ddp_buckets(net), names.count("MmBackward0"), "c10d::allreduce_" in names])
+"""
+    assert ranks.launch("buckets", script, 2)[0] == [{"first": [48], "later": [[0]]}, 1, True]
+
+
+def test_a_sharded_model_says_which_blocks_are_whole() -> None:
+    script = """
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+from torchbook.ranks.inside import report
+from torchbook.ranks.readouts import whole_blocks
+
+dist.init_process_group("gloo")
+x = torch.ones(2, 4, requires_grad=True)
+seen = []
+for by_block in (True, False):
+    net = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(4, 4)) for _ in range(2)))
+    for unit in (*net, net) if by_block else (net,):
+        fully_shard(unit)
+    seen.append(whole_blocks(net, lambda: net(x).sum().backward()))
+report(seen)
+"""
+    by_block, root_only = ranks.launch("whole", script, 2)[0]
+    assert by_block == [(0, [0]), (1, [1]), (1, [1]), (0, [0])]
+    assert root_only == [(i, [0, 1]) for i in (0, 1, 1, 0)]
+
+
 def test_a_sharded_model_says_what_waits_and_what_is_alive_at_the_peak() -> None:
     script = """
 import torch

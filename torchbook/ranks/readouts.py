@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
+from torch.profiler import ProfilerActivity, profile
 
 if TYPE_CHECKING:
     from torch.distributed.tensor.debug import CommDebugMode
+    from torch.nn.parallel import DistributedDataParallel
 
 _KEEP_NOTHING = -3, 2**20  # glibc's M_MMAP_THRESHOLD: blocks from this size on go back to the system when freed
 _ENDINGS = re.compile("_(into_tensor|tensor|single|base)$")
@@ -44,6 +46,56 @@ def unreduced(model: nn.Module) -> list[Tensor]:
     parameters = [one for state in states for group in state._fsdp_param_groups for one in group.fsdp_params]
     waiting = [one.unsharded_accumulated_grad for one in parameters]
     return [gradient for gradient in waiting if gradient is not None]
+
+
+def ddp_buckets(model: DistributedDataParallel) -> dict[str, list[Any]]:
+    """The buckets of a model under DDP: `first`, their bytes in the first step, and `later`, after it has rebuilt them.
+
+    `later` lists for each bucket the numbers of its parameters, in the order in which their gradients became ready;
+    it is there from the third step on. Read by a private method.
+    """
+    data = model._get_ddp_logging_data()
+    later = data.get("rebuilt_per_bucket_param_indices", "")
+    return {
+        "first": [int(size) for size in data["bucket_sizes"].split(",")],
+        "later": [[int(number) for number in one.split()] for one in later.split(",") if one],
+    }
+
+
+def events_of(call: Callable[..., Any], *args: Any) -> list[Any]:
+    """What the profiler sees on this rank's processor while something is called: its events, with names and times."""
+    with profile(activities=[ProfilerActivity.CPU], acc_events=True) as prof:
+        call(*args)
+    return list(prof.events())
+
+
+def whole_blocks(blocks: Sequence[nn.Module], step: Callable[[], Any]) -> list[tuple[int, list[int]]]:
+    """Which blocks under `fully_shard` are whole each time that one of them runs in a step, forward or backward.
+
+    A block is whole while its first parameter is a plain tensor and not a DTensor.
+
+    Args:
+        blocks: of a model, each a unit; the input of the first must require a gradient.
+        step: a forward and a backward of the model.
+
+    Returns:
+        In order, the number of the block that runs and the numbers of all that are whole then.
+    """
+    moments: list[tuple[int, list[int]]] = []
+
+    def note(number: int) -> None:
+        whole = [i for i, block in enumerate(blocks) if not isinstance(next(block.parameters()), DTensor)]
+        moments.append((number, whole))
+
+    def noting(number: int) -> Callable[..., None]:
+        return lambda *_: note(number)
+
+    for number, block in enumerate(blocks):
+        first = next(module for module in block.modules() if module._parameters)
+        first.register_forward_hook(noting(number))
+        first.register_full_backward_hook(noting(number))
+    step()
+    return moments
 
 
 def written() -> int:
