@@ -78,6 +78,11 @@ def test_one_that_is_not_yaml_names_the_line() -> None:
         _ = read("---\na: 1\nb: {c: [}\n---\n").fields
 
 
+def test_a_quote_that_is_not_closed_names_the_line_where_it_begins() -> None:
+    with pytest.raises(FrontMatterError, match=r"^book/a\.md:3: the front matter is not YAML: .*, which begins here$"):
+        _ = read('---\na: 1\nb: "c\nd: 2\ne: 3\n---\n').fields
+
+
 def test_one_that_is_a_list_is_refused() -> None:
     with pytest.raises(FrontMatterError, match=r"^book/a\.md:2: the front matter must be a mapping of keys to values$"):
         _ = read("---\n- 1\n---\n").fields

@@ -46,6 +46,9 @@ class FrontMatter:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             problem = getattr(error, "problem", None) or error
+            begun = getattr(error, "context_mark", None)
+            if begun and mark and mark.line >= self.head.count("\n"):  # what was not closed is found at the end only
+                mark, problem = begun, f"{problem} {getattr(error, 'context', '')}, which begins here"
             raise FrontMatterError(
                 f"{self.shown}:{mark.line + 2 if mark else 1}: the front matter is not YAML: {problem}"
             ) from None
