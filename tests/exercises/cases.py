@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from torchbook_proofs import Store
 SEEDS = (0, 1, 2)
 PATIENCE = max(1.0, float(os.environ.get("TORCHBOOK_PATIENCE", "1")))
 BOX = Box(patience=PATIENCE)
+Graded = dict[str, dict[str, Any]]  # what `evaluate` says, by answer
 _LISTED = pydantic.TypeAdapter(list[Matrix])
 
 
@@ -61,33 +62,34 @@ def group_of(name: str) -> str:
     return contract.chapter if case.slow else f"all-{contract.chapter[0]}"
 
 
+@dataclass(frozen=True)
+class Run:
+    """What the processes of one run of the tests share, so that no matrix is found twice in it, a bad one neither."""
+
+    folder: Path
+    names: frozenset[str]  # of the cases that some test of this run asks for; of the others nothing is found
+
+    def matrix(self, name: str) -> Matrix:
+        """The matrix of a case."""
+        return _matrices(self, group_of(name))[name]
+
+    def graded(self, name: str) -> Graded:
+        """What grading says of an exercise's reference, its stub and its first wrong answer."""
+        return _graded(self, group_of(name))[name]
+
+    def group(self, group: str) -> list[str]:
+        """The cases of this run that share a box, in the order of the book."""
+        return [name for name in CASES if name in self.names and group_of(name) == group]
+
+
 @cache
-def _groups() -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for name in CASES:
-        groups.setdefault(group_of(name), []).append(name)
-    return groups
-
-
-def matrix_of(name: str, folder: Path) -> Matrix:
-    """The matrix of a case.
-
-    Args:
-        name: of the case.
-        folder: one that all processes of a test run share, so that in a run no matrix is found twice, a bad one
-            neither.
-    """
-    return _matrices(group_of(name), folder)[name]
-
-
-@cache
-def _matrices(group: str, folder: Path) -> dict[str, Matrix]:
-    names = _groups()[group]
+def _matrices(run: Run, group: str) -> dict[str, Matrix]:
+    names = run.group(group)
 
     def content() -> bytes:
         return _LISTED.dump_json(matrices.of([CASES[name] for name in names], BOX, Store.default()))
 
-    listed = _LISTED.validate_json(once(folder / f"matrices-{group}.json", content))
+    listed = _LISTED.validate_json(once(run.folder / f"matrices-{group}.json", content))
     return dict(zip(names, listed, strict=True))
 
 
@@ -104,30 +106,24 @@ def once(file: Path, content: Callable[[], bytes]) -> bytes:
 # Graded like a student's.
 
 KIND = "graded"  # of the proofs
-Graded = dict[str, dict[str, Any]]  # what `evaluate` says, by answer
-
-
-def graded(name: str, folder: Path) -> Graded:
-    """What grading says of an exercise's reference, its stub and its first wrong answer; `folder` as above."""
-    return _graded(group_of(name), folder)[name]
 
 
 @cache
-def _graded(group: str, folder: Path) -> dict[str, Graded]:
-    names = _groups()[group]
+def _graded(run: Run, group: str) -> dict[str, Graded]:
+    names = run.group(group)
     keys = {name: replace(matrices.key(CASES[name], BOX), kind=KIND) for name in names}
     store = Store.default()
 
     def content() -> bytes:
         kept = {name: store.get(keys[name]) for name in names}
         missing = [name for name in names if kept[name] is None]
-        fresh = _evaluated({name: matrix_of(name, folder) for name in missing})
+        fresh = _evaluated({name: run.matrix(name) for name in missing})
         for name, results in fresh.items():
             if keys[name].parts == matrices.key(CASES[name], BOX).parts and not list(ungraded(name, results)):
                 store.put(keys[name], results)
         return json.dumps({name: fresh.get(name, kept[name]) for name in names}).encode()
 
-    return dict(json.loads(once(folder / f"graded-{group}.json", content)))
+    return dict(json.loads(once(run.folder / f"graded-{group}.json", content)))
 
 
 def _evaluated(seen: dict[str, Matrix]) -> dict[str, Graded]:

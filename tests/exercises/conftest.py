@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
+from tests.exercises.cases import CASES, Run
+
 
 @pytest.fixture(scope="session")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all processes of this run of the tests share."""
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What all processes of this run of the tests share: each collects the same tests."""
     own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    specs = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
+    asked = {str(spec.params["name"]) for spec in specs if "name" in spec.params}
+    return Run(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own, frozenset(asked & CASES.keys()))

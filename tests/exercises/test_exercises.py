@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.exercises.cases import BROKEN, CASES, PATIENCE, SEEDS, emptied, matrix_of
+from tests.exercises.cases import BROKEN, CASES, PATIENCE, SEEDS, Run, emptied
 from torchbook.practice import harness, shelf
 from torchbook.practice.exercise import HIDDEN
 from torchbook_course import matrices, sandbox
@@ -32,9 +32,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def matrix(name: str, run_folder: Path) -> Matrix:
+def matrix(name: str, run: Run) -> Matrix:
     """How its checks take its answers."""
-    return matrix_of(name, run_folder)
+    return run.matrix(name)
 
 
 def faults(matrix: Matrix, *kinds: str) -> list[str]:
@@ -77,8 +77,8 @@ VARIANTS = [name for name, case in CASES.items() if case.published]
 
 
 @pytest.mark.parametrize("name", VARIANTS, indirect=False)
-def test_published_solution_is_refused_by_the_variant(name: str, run_folder: Path) -> None:
-    matrix = matrix_of(name, run_folder)
+def test_published_solution_is_refused_by_the_variant(name: str, run: Run) -> None:
+    matrix = run.matrix(name)
     assert len(list(matrix.of("published"))) == 1
     assert faults(matrix, "published") == []
 
