@@ -37,7 +37,7 @@ check: .venv/ready
 
 # ONLY=p01: with the outputs of that chapter, run first, at small sizes; other pages stand without until they run.
 serve: .venv/ready
-	$(PY) -m torchbook serve $(if $(ONLY),--only $(ONLY))
+	$(PY) -m torchbook serve $(if $(ONLY),--only $(ONLY)) $(if $(PORT),--port $(PORT))
 
 run: .venv/ready
 	$(PY) -m torchbook run

@@ -189,17 +189,24 @@ def hint(
 
 @app.command()
 def solution(exercise: ExerciseId) -> None:
-    """Show the reference of an exercise; your progress keeps that you have seen it."""
+    """Show the reference of an exercise, into a file as Python; your progress keeps that you have seen it."""
     from torchbook.practice import learner
 
-    _show(lambda: learner.solution_text(exercise))
+    if console.is_terminal:
+        _show(lambda: learner.solution_text(exercise))
+    else:
+        typer.echo(_made(lambda: learner.solution_code(exercise)), nl=False)
 
 
 def _show(made: Callable[[], str]) -> None:
+    console.print(Markdown(_made(made)))
+
+
+def _made(made: Callable[[], str]) -> str:
     from torchbook.practice.errors import ExerciseError
 
     try:
-        console.print(Markdown(made()))
+        return made()
     except ExerciseError as error:
         raise typer.Exit(_complain(error)) from None
 

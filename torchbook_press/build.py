@@ -243,7 +243,7 @@ def serve(root: Path, port: int) -> None:
 
 @dataclass(frozen=True)
 class WarmBuilder:
-    """Builds the served pages: first here, which loads Sphinx, then in children of this process, one for a change."""
+    """Builds the served pages in this process, in which Sphinx stays loaded from one change to the next."""
 
     work: Work
     address: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.practice.conftest import Write
+from torchbook import cli
 from torchbook.cli import app
 from torchbook.practice import authors, progress, shelf, terminal
 
@@ -313,6 +315,22 @@ def test_hints_in_a_terminal() -> None:
     assert call("hint", "p09-x1", 9).exit_code == 2
 
 
-def test_the_solution_in_a_terminal() -> None:
-    assert "return a + b" in call("solution", "p09-x1").output
+def test_the_solution_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.console, "_force_terminal", True)
+    shown = call("solution", "p09-x1").output
+    assert "return a + b" in re.sub(r"\x1b\[[\d;]*m", "", shown)
     assert progress.read()[0]["p09-x1"].state == "solution opened"
+
+
+def test_a_solution_into_a_file_is_python(tmp_path: Path) -> None:
+    file = tmp_path / "my.py"
+    file.write_text(call("solution", "p09-x1").output)
+    assert call("check", "p09-x1", file).exit_code == 0
+    assert file.read_text().startswith("# Solution of p09-x1 A sum\n\n")
+
+
+@pytest.mark.usefixtures("quiz")
+def test_answers_of_a_quiz_into_a_file_are_comments() -> None:
+    lines = call("solution", "p09-x2").output.splitlines()
+    assert len(lines) > 1
+    assert [line for line in lines if line and not line.startswith("#")] == []

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from torchbook_press import seal
+from torchbook_press.build import WarmBuilder, Work
 from torchbook_press.chapters import Chapter, chapters
 from torchbook_press.run import RUN, run_metadata
 from torchbook_press.seal import SealError
@@ -117,3 +118,22 @@ def test_a_page_without_its_seal_shows_nothing_and_fails_the_build(book: Book) -
         assert "stale.md:1: WARNING: package torch changed since it ran: run the chapter again" in message
         assert "good.md" not in message
     assert not (book.root / "_build" / "html").exists()
+
+
+def test_while_serving_it_is_said_once_and_a_run_is_seen(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        book.chapter(name, cell("0"))
+    one = Chapter(book.root, "book/one")
+    as_if_it_ran(one, one.notebook, observed={"package torch": "1.0"})
+    build = WarmBuilder(Work(book.root), "")
+
+    def said() -> set[str]:
+        build([])
+        err = capsys.readouterr().err
+        return {name for name in ("one", "two") if f"{name}.md:1: WARNING" in err}
+
+    assert said() == {"one", "two"}
+    assert said() == set(), "nothing changed"
+    two = Chapter(book.root, "book/two")
+    as_if_it_ran(two, two.notebook, observed={"package torch": "1.0"})
+    assert said() == {"two"}

@@ -342,10 +342,32 @@ def solution_text(exercise_id: str) -> str:
     Raises:
         ExerciseError: there is no such exercise.
     """
+    exercise, heading, notes = _opened(exercise_id)
+    body = _answers(exercise) if exercise.contract.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
+    return "\n\n".join([heading, body, *notes])
+
+
+def solution_code(exercise_id: str) -> str:
+    """The same as a Python file, whose comments say all that is no code; the progress keeps that it was opened.
+
+    Raises:
+        ExerciseError: there is no such exercise.
+    """
+    exercise, heading, notes = _opened(exercise_id)
+    is_quiz = exercise.contract.kind == "quiz"
+    body = _commented(_answers(exercise)) if is_quiz else exercise.reference.rstrip()
+    return "\n\n".join([_commented(heading), body, *map(_commented, notes)]) + "\n"
+
+
+def _opened(exercise_id: str) -> tuple[Exercise, str, tuple[str, ...]]:
+    """An exercise whose solution is shown now, the heading, and what is to be said of the progress."""
     exercise = shelf.find(named(exercise_id))
     notes = _shown_notes.first_time(progress.opened(exercise.id))
-    body = _answers(exercise) if exercise.contract.kind == "quiz" else f"```python\n{exercise.reference.rstrip()}\n```"
-    return "\n\n".join([f"Solution of {exercise.id} {exercise.title}", body, *notes])
+    return exercise, f"Solution of {exercise.id} {exercise.title}", notes
+
+
+def _commented(text: str) -> str:
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
 def _answers(exercise: Exercise) -> str:

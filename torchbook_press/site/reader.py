@@ -39,6 +39,7 @@ Warn = Callable[[str, str, int], None]
 _GLUED = re.compile(r"\{glue:text\}`[^`]+`")
 _UNKNOWN = "(not computed)"
 _NAMED = 3  # parts of a key
+_SAID = "said of its run"  # among what Sphinx's environment keeps of a page
 _AGAIN = "run the chapter again"  # where the command follows
 
 
@@ -63,9 +64,9 @@ def read(text: str) -> NotebookNode:
     _number(nb)
     if not is_myst_markdown_notebook(text):
         return nb
-    app.env.note_dependency(str(path))
-    for bundle in bundles.named(path):
-        app.env.note_dependency(str(bundle))
+    app.env.metadata[docname][_SAID] = _to_say(chapter)
+    for file in (path, *bundles.named(path)) if path.is_file() else ():  # Sphinx reads again what depends on no file
+        app.env.note_dependency(str(file))
 
     def warn(kind: str, message: str, line: int) -> None:
         if message.endswith(_AGAIN):
@@ -112,11 +113,20 @@ def _changed(chapter: Chapter, state_of: Callable[[str], str] = reads.now) -> tu
         return ()  # said elsewhere
 
 
+def _to_say(chapter: Chapter, state_of: Callable[[str], str] = reads.now) -> tuple[str, ...]:
+    """What is to be said of a page's run as a whole: that there is none, or what changed since."""
+    return _changed(chapter, state_of) if chapter.executed.is_file() else ("missing",)
+
+
 def _outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
-    """Pages whose outputs are stale: they are read again, and say so, though no file of theirs changed."""
+    """Pages of whose runs there is something else to say: they are read again, though no file of theirs changed."""
     pages = (Chapter(Path(app.srcdir), docname) for docname in env.all_docs)
     state_of = cache(reads.now)
-    return [page.docname for page in pages if page.path.is_file() and page.runs and _changed(page, state_of)]
+    return [
+        page.docname
+        for page in pages
+        if page.path.is_file() and page.runs and _to_say(page, state_of) != env.metadata[page.docname].get(_SAID)
+    ]
 
 
 def _number(nb: NotebookNode) -> None:
