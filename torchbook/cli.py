@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -230,12 +231,21 @@ def hunt(
     if closed:
         errors.print(
             f"A hunt shows most of a solution, so those of exercises that you have not solved are closed: "
-            f"{', '.join(closed)}. Open them with --spoil.",
+            f"{_in_short(closed)}. `torchbook hunt {chapter or 'p01'} --spoil` opens "
+            f"{'them' if chapter else 'those of p01'}.",
             markup=False,
             highlight=False,
             soft_wrap=True,
         )
     _play([one for one in found if one.exercise.id not in closed])
+
+
+def _in_short(exercises: Sequence[str], few: int = 8) -> str:
+    """Ids of exercises, or of many how many each chapter has."""
+    if len(exercises) <= few:
+        return ", ".join(exercises)
+    chapters = Counter(name.partition("-")[0] for name in exercises)
+    return ", ".join(f"{count} of {chapter}" for chapter, count in chapters.items())
 
 
 def _play(found: Sequence[Hunt]) -> None:

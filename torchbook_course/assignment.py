@@ -145,6 +145,10 @@ class Assignment(pydantic.BaseModel):
                 "\n".join(_complaint(path, text, e["loc"], _message(e)) for e in error.errors())
             ) from None
         folders = tuple((path.parent / folder).resolve() for folder in parsed.folders)
+        for index, folder in enumerate(folders):
+            if not folder.is_dir():
+                what = f"{folder}: no such folder of exercises; correct the path, or leave it out"
+                raise AssignmentError(_complaint(path, text, ("folders", index), what))
         assignment = parsed.model_copy(update={"folders": folders})
         for index, item in enumerate(assignment.exercises):
             try:

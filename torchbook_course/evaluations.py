@@ -89,8 +89,9 @@ def evaluated(
         else:
             waiting.append(submission)
     if waiting:
-        if len(waiting) < len(submissions):
-            kept = len(submissions) - len(waiting)
+        empty = sum(not job for job in jobs.values())
+        kept = len(submissions) - len(waiting) - empty
+        if kept > 0:
             console.print(f"{kept} are as they were evaluated before; {len(waiting)} to evaluate", highlight=False)
         pending = {submission.student: jobs[submission.student] for submission in waiting}
         by_student = {submission.student: submission for submission in waiting}

@@ -38,6 +38,13 @@ def test_what_is_resolved_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert Assignment.load(tmp_path / "course" / "assignments" / "hw1.yml") == full
 
 
+def test_of_a_folder_that_is_not_there_its_line_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, PLAIN + "folders:\n  - private\n")
+    line = len(path.read_text().splitlines())
+    with pytest.raises(AssignmentError, match=rf"hw1\.yml:{line}: folders\.0: .*private: no such folder of exercises"):
+        Assignment.load(path)
+
+
 def test_folders_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "private").mkdir()
     path = written(tmp_path, PLAIN + "folders: [private]\n")

@@ -159,6 +159,15 @@ def test_who_is_no_longer_in_the_folder_keeps_the_row_and_is_named(done: Path) -
 
 
 @boxed
+def test_of_those_who_answered_nothing_it_is_not_said_that_they_were_evaluated_before(done: Path) -> None:
+    empty = done / "submissions" / "unsolved" / "hw1.ipynb"
+    empty.write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    said = io.StringIO()
+    grade.grade(Options(done / "submissions", done / "anew", course=done / "course"), Console(file=said, width=300))
+    assert "evaluated before" not in said.getvalue()
+
+
+@boxed
 def test_fewer_students_than_are_in_the_books_are_named_with_other_results_too(done: Path) -> None:
     for student in SOME[1:]:
         shutil.rmtree(done / "submissions" / student)

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.practice.conftest import CHECKS, Write
+from torchbook import cli
 from torchbook.cli import app
 from torchbook.practice import harness, hunts, packages, progress, shelf
 from torchbook.practice.errors import ExerciseError
@@ -240,3 +241,11 @@ def test_what_is_said_is_whole_sentences() -> None:
         assert hunt.why.endswith("."), hunt.id
         assert not hunt.thought.endswith("."), hunt.id
         assert len(set(hunt.spoken)) == len(hunt.choices), hunt.id
+
+
+@pytest.mark.parametrize(("ids", "words"), [
+    (["p01-x1", "p01-x2", "l2-x1"], "p01-x1, p01-x2, l2-x1"),
+    ([f"p01-x{n}" for n in range(6)] + ["l2-x1", "l2-x2", "l2-x3"], "6 of p01, 3 of l2"),
+])  # fmt: skip
+def test_many_closed_hunts_are_said_in_short(ids: list[str], words: str) -> None:
+    assert cli._in_short(ids) == words

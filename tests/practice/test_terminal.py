@@ -225,6 +225,15 @@ def test_the_code_cells_of_a_notebook_are_checked(file: Path) -> None:
     assert call("check", "p09-x1", notebook(file, text, "one = 1\n", GOOD.splitlines(keepends=True))).exit_code == 0
 
 
+def test_what_a_script_prints_is_shown_and_what_a_notebook_prints_is_not(
+    file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = f"print('look here')\n{GOOD}"
+    check(file, source)
+    call("check", "p09-x1", notebook(file, source))
+    assert capfd.readouterr().out.count("look here") == 1
+
+
 def test_magics_are_left_out_and_their_lines_kept(file: Path) -> None:
     cells = [
         "%matplotlib inline\n!exit 3\nfiles = !ls\n",

@@ -288,7 +288,7 @@ def test_of_a_page_that_never_ran_that_is_said_and_not_each_value_that_it_lacks(
     [
         "book/one.md:23: WARNING: not the code that papermill ran",
         "never run: `torchbook run never` makes its outputs",
-        "book/pictures.md:5: WARNING: this picture has no text alternative: write what it shows",
+        "book/pictures.md:5: WARNING: rows.svg has no words for those who do not see it: write ![its words](rows.svg)",
         "book/glued.md:34: WARNING: wrote to stderr (loud); mend it, or tag it [stderr]",
         "book/glued.md:30: WARNING: glue key 'answer' duplicate",
         "book/glued.md:21: WARNING: No key 'nothing' found in glue data",
@@ -305,6 +305,10 @@ def test_a_page_that_must_not_be_printed_fails_the_build_every_time(
     refusals: list[str], complaint: str, turn: int
 ) -> None:
     assert complaint in refusals[turn]
+
+
+def test_a_picture_without_words_is_complained_of_once(refusals: list[str]) -> None:
+    assert [said.count("book/pictures.md:5: WARNING") for said in refusals] == [1, 1]
 
 
 def test_a_page_that_must_not_be_printed_is_complained_of_without_a_traceback(refusals: list[str]) -> None:

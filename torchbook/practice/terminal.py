@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import io
 import json
 import linecache
 import os
@@ -211,7 +212,8 @@ def _is_not_python(piece: Piece) -> bool:
 def run(code: list[Piece], file: Path, seconds: float) -> tuple[types.ModuleType, list[str]]:
     """Run pieces one after the other in one module; the second value says which of them raised what.
 
-    As in a notebook, a cell that raises does not keep the following ones from running.
+    As in a notebook, a cell that raises does not keep the following ones from running. What a notebook's cells print
+    stands in the notebook already, and is not printed here.
     """
     module = types.ModuleType(_MODULE)
     module.__file__ = str(file)
@@ -221,8 +223,9 @@ def run(code: list[Piece], file: Path, seconds: float) -> tuple[types.ModuleType
     sys.path.insert(0, str(file.parent))
     sys.argv = [str(file)]
     notes: list[str] = []
+    printed = contextlib.nullcontext() if file.suffix == ".py" else contextlib.redirect_stdout(io.StringIO())
     try:
-        with harness.time_limit(seconds):
+        with printed, harness.time_limit(seconds):
             for piece in code:
                 notes += _run_piece(piece, module)
     except harness.TimeLimitError:

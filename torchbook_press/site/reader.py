@@ -6,14 +6,13 @@ Registered in `nb_custom_formats`, myst-nb's public door, so Sphinx itself never
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import nbformat
-from docutils import nodes
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
@@ -215,22 +214,6 @@ def _picture_without_words(cell: NotebookNode, output: NotebookNode) -> bool:
     return not image.get("alt")
 
 
-def _look_for_words(app: Sphinx, doctree: nodes.document) -> None:
-    """Warn of pictures of the text that have no words in their place; those of cells are `_fill`'s."""
-    for image in doctree.findall(nodes.image):
-        of_a_cell = any(isinstance(above, nodes.container) and "nb_element" in above for above in _above(image))
-        if not of_a_cell and not image.get("alt"):
-            message = "this picture has no text alternative: write what it shows, as in ![two rows](rows.png)"
-            place = next((node for node in (image, *_above(image)) if node.line), image)
-            _log.warning(message, location=(app.env.docname, place.line), type="executed", subtype="alt")
-
-
-def _above(node: nodes.Node) -> Iterator[nodes.Element]:
-    while node.parent is not None:
-        node = node.parent
-        yield node
-
-
 def setup(app: Sphinx) -> None:
     def reading(app: Sphinx, docname: str, source: list[str]) -> None:
         _Reading.app, _Reading.docname = app, docname
@@ -242,4 +225,3 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", reading)
     app.connect("config-inited", register, priority=1)
     app.connect("env-get-outdated", _outdated)
-    app.connect("doctree-read", _look_for_words)
