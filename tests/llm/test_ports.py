@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from torchbook.llm import GPT, Config
-from torchbook.llm.ports import DEEPSEEK_NAMES, gap, large, loaded, met, renamed, tiny, traits
+from torchbook.llm.ports import DEEPSEEK_NAMES, Change, compare, gap, large, loaded, met, renamed, tiny, traits
 
 LLAMA = Config(
     vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
@@ -53,6 +54,53 @@ def test_a_large_model_is_in_eval() -> None:
 def test_loading_refuses_what_does_not_fit() -> None:
     with pytest.raises(RuntimeError, match="Unexpected key"):
         loaded(nn.Linear(2, 2), {"weight": torch.ones(2, 2), "bias": torch.ones(2), "other": torch.ones(1)})
+
+
+class Families:
+    """A model that is doubled, and moved by a vector of its own, from which a port may leave either out."""
+
+    def __init__(self) -> None:
+        self.model = large(GPT(LLAMA))
+        self.theirs = Theirs(nn.Sequential(self.model, Doubled()))
+        self.theirs.config = SimpleNamespace(head_dim=4)  # type: ignore[assignment]
+        self.ids = torch.arange(8)[None]
+
+    def fit(self, changes: Mapping[str, Change]) -> nn.Module:
+        if "shape" not in changes:
+            raise RuntimeError("size mismatch")
+        return nn.Sequential(self.model, Doubled()) if "double" in changes else self.model
+
+
+class Doubled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * x
+
+
+CHANGES: dict[str, Change] = {"double": print, "shape": print}
+
+
+def test_ports_without_one_change_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    models = Families()
+    compare(models.theirs, models.fit, CHANGES, ["double", "shape"], models.ids)
+    rows = [line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert rows[:2] == [["theirs:", "head_dim=4"], ["ours:    double,", "shape"]]
+    complete, double, shape = rows[2:]
+    assert complete == ["complete", "0e+00"]
+    assert double[0] == "without double"
+    assert float(double[1]) > 0.3
+    assert shape == ["without shape                 load", "error"]
+
+
+def test_a_port_that_is_off_with_all_changes_fails() -> None:
+    models = Families()
+    with pytest.raises(AssertionError, match=r"off by .* standard deviations with all changes"):
+        compare(models.theirs, lambda _: models.model, CHANGES, [], models.ids)
+
+
+def test_a_change_that_is_not_there_cannot_be_forgotten() -> None:
+    models = Families()
+    with pytest.raises(KeyError, match="window"):
+        compare(models.theirs, models.fit, CHANGES, ["window"], models.ids)
 
 
 @pytest.mark.parametrize(("change", "expected"), [(0.0, 0.0), (0.5, 0.5)])

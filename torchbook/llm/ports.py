@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 Module = TypeVar("Module", bound=nn.Module)
+Change = Callable[[Any], object]  # fills a slot of a model
+_ROUNDING = 1e-4  # standard deviations
 
 # What transformers' Llama, Qwen3 and Mixtral call the parameters of torchbook.llm.GPT, in the order of replacement.
 LLAMA_NAMES = {
@@ -85,6 +88,57 @@ def gap(ours: Callable[[Tensor], Tensor], theirs: Any, ids: Tensor) -> float:
     """
     expected = theirs(ids).logits
     return float((ours(ids) - expected).abs().max() / expected.std())
+
+
+# The values with which a config of transformers means "as in Llama", by the name of the switch.
+AS_IN_LLAMA: dict[str, Any] = {
+    "head_dim": 8,
+    "hidden_act": "silu",
+    "hidden_activation": "silu",
+    "query_pre_attn_scalar": 16,  # the width of a head in the tiny Gemmas of the book
+    "sliding_window": 64,  # longer than the texts that are compared
+    "attn_logit_softcapping": None,
+    "final_logit_softcapping": None,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4},
+}
+
+
+def compare(
+    theirs: Any,
+    fit: Callable[[Mapping[str, Change]], Callable[[Tensor], Tensor]],
+    changes: Mapping[str, Change],
+    forget: Sequence[str],
+    ids: Tensor,
+) -> None:
+    """Print how far ports of a model are from it: one with all changes to Llama, then each with one of them left out.
+
+    Args:
+        theirs: a model of transformers.
+        fit: makes the port with some changes, and loads their weights.
+        changes: what turns Llama into the model, by name.
+        forget: names of changes, each of which one port leaves out; where its weights then do not fit, that is said.
+        ids: (B, T), int64.
+
+    Raises:
+        AssertionError: with all changes, the logits are not those of the model up to rounding.
+        KeyError: `forget` names no change.
+    """
+    found = {name: getattr(theirs.config, name, off) for name, off in AS_IN_LLAMA.items()}
+    on = [f"{name}={value}" for name, value in found.items() if value not in (AS_IN_LLAMA[name], None)]
+    for who, parts in (("theirs:", on), ("ours:", changes)):
+        listed = textwrap.wrap(", ".join(parts) or "as in Llama", 60)
+        print(f"{who:<9}" + ("\n" + 9 * " ").join(listed))
+    complete = gap(fit(changes), theirs, ids)
+    print(f"{'complete':<30}{complete:.0e}")
+    assert complete < _ROUNDING, f"off by {complete:.2g} standard deviations with all changes"
+    for name in forget:
+        rest = dict(changes)
+        del rest[name]
+        try:
+            said = f"{gap(fit(rest), theirs, ids):.2g}"
+        except RuntimeError:  # of load_state_dict
+            said = "load error"
+        print(f"{'without ' + name:<30}{said}")
 
 
 def met(config: Any) -> tuple[int, float]:
