@@ -114,6 +114,19 @@ dist.all_reduce(torch.ones(1))
         ranks.launch("fails", script, 2)
 
 
+def test_a_warning_is_not_taken_for_the_error() -> None:
+    script = """
+import sys
+from torchbook.ranks.inside import rank
+if rank == 0:
+    print("[W1128] the hostname cannot be retrieved", file=sys.stderr)
+else:
+    raise RuntimeError("Connection closed by peer")
+"""
+    with pytest.raises(ranks.RanksError, match=r"(?s)\nrank 1:.*RuntimeError: Connection closed by peer"):
+        ranks.launch("warns", script, 2)
+
+
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "import sys; sys.exit(3)", "import os; os._exit(3)"])
 def test_an_exit_status_is_kept(code: str) -> None:
     assert ranks.launch("exits", code, 1, fails=True).returncode == 3

@@ -316,8 +316,9 @@ _CONSEQUENCE = re.compile("Connection closed|Connection reset|Broken pipe|Timed 
 
 
 def _said_of(run: Run, most: int = 6000) -> str:
-    """The first failure of a run, as its rank told it; not those that only say that another has gone."""
+    """The first failure of a run, as its rank told it; not warnings, nor what only says that another rank has gone."""
     texts = [(rank, file.read_text(errors="replace").strip()) for rank, file in sorted(_of_ranks(run.folder, "err"))]
     told = [(rank, text) for rank, text in texts if text] or [(-1, run.stderr)]
-    rank, text = min(told, key=lambda each: bool(_CONSEQUENCE.search(each[1])))
+    raised = [(rank, text) for rank, text in told if rank in run.errors]
+    rank, text = min(raised or told, key=lambda each: bool(_CONSEQUENCE.search(each[1])))
     return (f"rank {rank}:\n" if rank >= 0 else "") + text[-most:]
