@@ -11,7 +11,7 @@ IGNORE = -100
 def collate(
     rows: Sequence[Sequence[int]], end: int, max_length: int | None = None, side: str = "right"
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids, mask and labels, each (B, T), for lists of token ids."""
+    """ids, mask and labels, each (B, T), of lists of token ids."""
     ### BEGIN SOLUTION
     kept = [list(row)[:max_length] for row in rows]
     width = max(len(row) for row in kept)
@@ -29,14 +29,14 @@ def collate(
 
 
 def positions(mask: Tensor) -> Tensor:
-    """Return the number of each token within its text, (B, T); 0 at padding."""
+    """Number of each token within its text, (B, T); 0 at padding."""
     ### BEGIN SOLUTION
     return (mask.long().cumsum(1) - 1) * mask
     ### END SOLUTION
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-    """Compute causal attention (B, T, D) that never looks at padding; zeros where nothing can be seen."""
+    """Causal attention (B, T, D) that never looks at padding; zeros where nothing can be seen."""
     ### BEGIN SOLUTION
     size = q.shape[1]
     triangle = torch.ones(size, size, dtype=torch.bool, device=q.device).tril()
@@ -49,7 +49,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
 
 
 def next_token_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean cross-entropy of the next tokens, over all targets of the batch."""
+    """Mean cross-entropy of the next tokens, over all targets of the batch."""
     ### BEGIN SOLUTION
     wanted = labels[:, 1:].flatten()
     total = F.cross_entropy(logits[:, :-1].flatten(0, 1), wanted, ignore_index=IGNORE, reduction="sum")

@@ -23,7 +23,7 @@ METHODS = ("full", "lora", "qlora", "serve16", "serve8", "serve4")
 
 
 def _sizes(shape: Shape) -> list[tuple[int, int]]:
-    """Return the outputs and inputs of each matrix of a block."""
+    """Outputs and inputs of each matrix of a block."""
     narrow = shape.kv_heads * (shape.hidden // shape.heads)
     square = (shape.hidden, shape.hidden)
     keys = (narrow, shape.hidden)
@@ -35,7 +35,7 @@ def _sizes(shape: Shape) -> list[tuple[int, int]]:
 
 
 def parameters(shape: Shape) -> tuple[int, int]:
-    """Count the parameters in matrices of the blocks, and all others."""
+    """Parameters in matrices of the blocks, and all others."""
     ### BEGIN SOLUTION
     matrices = shape.layers * sum(rows * columns for rows, columns in _sizes(shape))
     others = (2 * shape.layers + 1) * shape.hidden + 2 * shape.vocab * shape.hidden
@@ -44,7 +44,7 @@ def parameters(shape: Shape) -> tuple[int, int]:
 
 
 def state_bytes(shape: Shape, method: str, rank: int = 16) -> float:
-    """Return the bytes of weights, gradients and optimizer state on all GPUs together."""
+    """Bytes of weights, gradients and optimizer on all GPUs together."""
     ### BEGIN SOLUTION
     matrices, others = parameters(shape)
     adapters = shape.layers * rank * sum(rows + columns for rows, columns in _sizes(shape))
@@ -62,7 +62,7 @@ def state_bytes(shape: Shape, method: str, rank: int = 16) -> float:
 
 
 def token_bytes(shape: Shape, method: str, tokens: int) -> float:
-    """Return the bytes that tokens add: saved for the backward pass, or cached."""
+    """Bytes that tokens add: saved for the backward, or cached."""
     ### BEGIN SOLUTION
     if method.startswith("serve"):
         narrow = shape.kv_heads * (shape.hidden // shape.heads)
@@ -72,7 +72,7 @@ def token_bytes(shape: Shape, method: str, tokens: int) -> float:
 
 
 def gpus_needed(shape: Shape, method: str, memory: float, tokens: int, room: float = 0.9) -> int:
-    """Return the smallest number of GPUs with `memory` bytes each."""
+    """The smallest number of GPUs with `memory` bytes each."""
     ### BEGIN SOLUTION
     divided, whole = state_bytes(shape, method), token_bytes(shape, method, tokens)
     if method.startswith("serve"):
