@@ -7,12 +7,12 @@ Pair = tuple[int, int]
 
 
 def split(text: str) -> list[str]:
-    """Pieces of the text: words and signs, each with the space before it, and white space."""
+    """Cut a text into pieces: words and signs, each with the space before it, and white space."""
     return re.findall(r" ?\w+| ?[^\w\s]+|\s+", text)
 
 
 def joined(tokens: Sequence[int], pair: Pair, new: int) -> list[int]:
-    """The tokens with `new` in place of each `pair`, from the left."""
+    """Return the tokens with `new` in place of each `pair`, from the left."""
     ### BEGIN SOLUTION
     found: list[int] = []
     at = 0
@@ -28,7 +28,7 @@ def joined(tokens: Sequence[int], pair: Pair, new: int) -> list[int]:
 
 
 def learn(texts: Iterable[str], n: int) -> list[Pair]:
-    """Up to n merges."""
+    """Learn up to n merges."""
     ### BEGIN SOLUTION
     times = Counter(piece for text in texts for piece in split(text))
     words = {piece: list(piece.encode()) for piece in times}
@@ -50,7 +50,7 @@ def learn(texts: Iterable[str], n: int) -> list[Pair]:
 
 
 def encode(text: str, merges: Sequence[Pair], specials: Sequence[str] = ()) -> list[int]:
-    """The tokens of a text."""
+    """Return the tokens of a text."""
     ### BEGIN SOLUTION
     rank = {pair: k for k, pair in enumerate(merges)}
     numbers = {special: 256 + len(merges) + i for i, special in enumerate(specials)}
@@ -74,7 +74,7 @@ def encode(text: str, merges: Sequence[Pair], specials: Sequence[str] = ()) -> l
 
 
 def decode(tokens: Sequence[int], merges: Sequence[Pair], specials: Sequence[str] = ()) -> str:
-    """The text of the tokens."""
+    """Return the text of the tokens."""
     ### BEGIN SOLUTION
     held = [bytes([b]) for b in range(256)]
     for left, right in merges:

@@ -12,16 +12,18 @@ def test_shapes(collate):
     for name, t, dtype in (("ids", ids, torch.int64), ("mask", mask, torch.bool), ("labels", labels, torch.int64)):
         assert t.shape == (3, 5), f"{name} should be (B, T) = (3, 5), T the longest row; not {tuple(t.shape)}"
         assert t.dtype == dtype, f"{name} should be {dtype}, not {t.dtype}"
-    assert ids.tolist() == [[5, 6, 9, 9, 9], [7, 9, 9, 9, 9], [1, 2, 3, 4, 9]], "ids: the rows, filled with `end`"
+    assert ids.tolist() == [[5, 6, 9, 9, 9], [7, 9, 9, 9, 9], [1, 2, 3, 4, 9]], "ids hold the rows, padded with `end`"
     assert mask.sum(1).tolist() == [3, 1, 5], "the mask is True at every token of a text, also at a real end"
 
 
 def test_ends_are_targets(collate):
     _, _, labels = collate(ROWS, 9)
     assert labels[2, 4] == 9 and labels[0, 2] == 9, (
-        "a text's own end has become -100: who goes by the id instead of the length never teaches a model to stop"
+        "a text's own end has become -100: if you go by the id instead of the length, the model never learns to stop"
     )
-    assert (labels[0, 3:] == -100).all() and (labels[1, 1:] == -100).all(), "padding is predicted: -100 there"
+    assert (labels[0, 3:] == -100).all() and (labels[1, 1:] == -100).all(), (
+        "padding is a target here, but its label must be -100"
+    )
 
 
 def test_first_token(collate):
@@ -29,9 +31,9 @@ def test_first_token(collate):
         _, mask, labels = collate(ROWS, 9, side=side)
         first = mask.long().argmax(1)
         assert (labels[torch.arange(3), first] == -100).all(), (
-            f"padding on the {side}: the first token of a text cannot be predicted from the text"
+            f"padding on the {side}: nothing in a text predicts its first token, so its label is -100"
         )
-    assert labels[2].tolist() == [-100, 2, 3, 4, 9], "labels are the ids, not shifted: the loss shifts"
+    assert labels[2].tolist() == [-100, 2, 3, 4, 9], "labels are the ids without a shift, because the loss shifts"
 
 
 def test_truncation(collate):
@@ -50,10 +52,10 @@ def test_rows_stay(collate):
 def test_left(collate):
     ids, mask, labels = collate(ROWS, 9, side="left")
     assert ids[1].tolist() == [9, 9, 9, 9, 7], (
-        f"padded on the left, the text is at the end of its row; not {ids[1].tolist()}"
+        f"with padding on the left, the text is at the end of its row; not {ids[1].tolist()}"
     )
-    assert mask[0].tolist() == [False, False, True, True, True], "on the left the mask begins with False"
-    assert labels[0].tolist() == [-100, -100, -100, 6, 9], "on the left the labels move with the text"
+    assert mask[0].tolist() == [False, False, True, True, True], "with padding on the left, the mask begins with False"
+    assert labels[0].tolist() == [-100, -100, -100, 6, 9], "with padding on the left, the labels move with the text"
 
 
 def test_positions(positions):
@@ -61,7 +63,7 @@ def test_positions(positions):
     found = positions(mask)
     assert found.dtype == torch.int64, f"positions are looked up in an embedding: int64, not {found.dtype}"
     assert found.tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 2]], (
-        f"a text's first token has position 0 wherever it stands, and padding 0; not {found.tolist()}"
+        f"the first token of a text has position 0 wherever it is, and padding has 0 too; not {found.tolist()}"
     )
 
 
@@ -84,7 +86,7 @@ def test_company(attend):
         assert found.shape == padded.shape, f"the result has the shape of v, not {tuple(found.shape)}"
         inside = found[:, before : before + 4]
         assert torch.allclose(inside, _alone(h), atol=1e-5), (
-            f"{before} positions of padding before and {after} behind a text change what comes out for its tokens"
+            f"{before} positions of padding before a text and {after} after it change the results for its tokens"
         )
 
 
@@ -102,7 +104,7 @@ def test_nothing_to_see(attend):
     h, mask = _padded(torch.randn(1, 2, 4), 2, 0)
     found = attend(h, h, h, mask)
     assert not found.isnan().any(), "padding on the left sees nothing but padding: a softmax over nothing is NaN"
-    assert found[0, :2].abs().max() == 0, "where nothing can be seen, the result is zero"
+    assert found[0, :2].abs().max() == 0, "if nothing can be seen, the result is zero"
 
 
 def test_gradients(attend):
@@ -128,19 +130,21 @@ def test_mean_over_targets(next_token_loss):
     logs = logits.log_softmax(-1)
     expected = -(logs[0, 0, 1] + logs[1, 0, 2] + logs[1, 1, 3] + logs[1, 2, 4]) / 4
     assert torch.allclose(next_token_loss(logits, labels), expected, atol=1e-5), (
-        "four targets: their sum by 4, whatever text they belong to and however wide the batch is"
+        "four targets: divide their sum by 4, whatever text they belong to and however wide the batch is"
     )
 
 
 def test_no_targets(next_token_loss):
     logits = torch.randn(2, 3, 5, requires_grad=True)
     loss = next_token_loss(logits, torch.full((2, 3), -100))
-    assert loss.item() == 0, f"without a target the loss is 0, not {loss.item()}"
+    assert loss.item() == 0, f"without a target, the loss is 0, not {loss.item()}"
     try:
         loss.backward()
     except RuntimeError:
-        raise AssertionError("without a target the loss is a constant: a backward through it must work") from None
-    assert logits.grad is not None and not logits.grad.isnan().any(), "without a target every gradient is 0"
+        raise AssertionError(
+            "without a target, the loss has no grad_fn, but a backward pass through it must work"
+        ) from None
+    assert logits.grad is not None and not logits.grad.isnan().any(), "without a target, every gradient is 0"
 
 
 def test_hidden_company(collate, positions, attend, next_token_loss, seed):
@@ -160,7 +164,7 @@ def test_hidden_company(collate, positions, attend, next_token_loss, seed):
                 single = words(shorter) + places(torch.arange(shorter.shape[1]))
                 answer = head(_alone(single))
                 assert torch.allclose(output[b][real[b]], answer[0], atol=1e-4), (
-                    f"a text in a batch padded on the {which} has other logits than alone (batch {trial})"
+                    f"in a batch padded on the {which}, a text does not have the logits that it has alone ({trial})"
                 )
                 summed += F.cross_entropy(answer[0, :-1], shorter[0, 1:], reduction="sum").item()
                 number += shorter.shape[1] - 1

@@ -4,7 +4,7 @@ from torch import nn
 
 @torch.no_grad()
 def influence(model: nn.Module, ids: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """(T, T): how far output t (row) moves when token s (column) of ids (1, T) becomes another one."""
+    """Return (T, T): how far output t (row) moves when token s (column) of ids (1, T) is replaced."""
     ### BEGIN SOLUTION
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
@@ -30,7 +30,7 @@ def _table(model: nn.Module, ids: torch.Tensor, vocab_size: int) -> torch.Tensor
 
 
 def first_leak(model: nn.Module, ids: torch.Tensor, vocab_size: int, tolerance: float = 1e-5) -> tuple[int, int] | None:
-    """The smallest t, and for it the smallest s > t, whose change moves output t; None if there is none."""
+    """Return the first (t, s), with s > t, for which token s moves output t; None if there is no such pair."""
     ### BEGIN SOLUTION
     leaks = (influence(model, ids, vocab_size).triu(1) > tolerance).nonzero()
     return tuple(leaks[0].tolist()) if len(leaks) else None

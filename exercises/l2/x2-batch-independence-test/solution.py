@@ -4,7 +4,7 @@ from torch import nn
 
 @torch.no_grad()
 def mixing(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """(B, B): how far the output of sequence i (row) moves when sequence j (column) of x (B, T, C) is replaced."""
+    """Return (B, B): how far output i (row) moves when sequence j (column) of x (B, T, C) is replaced."""
     ### BEGIN SOLUTION
     before = model(x)
     moved = torch.zeros(len(x), len(x), device=x.device)
@@ -19,7 +19,7 @@ def mixing(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def independent(model: nn.Module, x: torch.Tensor, tolerance: float = 1e-5) -> bool:
-    """Whether no sequence of x (B, T, C) moves the output of another one."""
+    """Return whether no sequence of x (B, T, C) moves the output of a different one."""
     ### BEGIN SOLUTION
     moved = mixing(model, x).fill_diagonal_(0.0)
     return bool((moved <= tolerance).all())
@@ -27,7 +27,7 @@ def independent(model: nn.Module, x: torch.Tensor, tolerance: float = 1e-5) -> b
 
 
 class Block(nn.Module):
-    """(B, T, C) to (B, T, C): causal, pre-norm."""
+    """Map (B, T, C) to (B, T, C): batch-independent, causal, and pre-norm."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

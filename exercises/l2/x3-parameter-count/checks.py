@@ -21,13 +21,15 @@ def test_gpt2(gpt):
 
 def test_gpt3(gpt):
     found = gpt(96, 12288, 50257, 2048)
-    assert found == 174_604_259_328 or abs(found - 174.6e9) > 1e9, "the blocks are right, what surrounds them is not"
+    assert found == 174_604_259_328 or abs(found - 174.6e9) > 1e9, (
+        "the blocks are right, but what surrounds them is not"
+    )
     assert abs(found - 174.6e9) < 0.1e9, f"GPT-3 has 174.6 billion parameters, not {found / 1e9:.1f}"
 
 
 def test_head_of_its_own(gpt):
     found = gpt(1, 8, 100, 10, tied=False) - gpt(1, 8, 100, 10)
-    assert found == 800, "a head of its own is one more matrix of vocabulary times width, without a bias"
+    assert found == 800, "an untied head is one more matrix of vocabulary times width, without a bias"
 
 
 def test_llama2(llama):
@@ -37,7 +39,7 @@ def test_llama2(llama):
 
 def test_llama3(llama):
     found = llama(32, 4096, 32, 8, 14336, 128256)
-    assert found == 8_030_261_248, "Llama 3 8B has 8,030,261,248: its keys and values have 8 heads, queries 32"
+    assert found == 8_030_261_248, "Llama 3 8B has 8,030,261,248: 32 heads of queries, but 8 of keys and values"
 
 
 def test_llama_tied(llama):
@@ -46,13 +48,15 @@ def test_llama_tied(llama):
 
 
 def test_blocks_for(blocks_for):
-    assert blocks_for(85_054_464, 768) == 12, "twelve blocks of width 768 are 85.05 million"
-    assert blocks_for(56_000_000, 768) == 8, "56 million are closest to eight blocks of width 768, not seven"
-    assert blocks_for(1_000, 768) == 1, "there is always one block"
+    assert blocks_for(85_054_464, 768) == 12, "twelve blocks of width 768 have 85.05 million parameters"
+    assert blocks_for(56_000_000, 768) == 8, "56 million parameters are closest to eight blocks of width 768, not seven"
+    assert blocks_for(1_000, 768) == 1, "the answer is at least one block"
     assert blocks_for(872_000, 8) == 1_000, (
-        "a thousand blocks of width 8 have 872,000 parameters: none may be miscounted"
+        "a thousand blocks of width 8 have 872,000 parameters: each block must be counted exactly"
     )
-    assert blocks_for(8_720, 8) == 10, "ten blocks of width 8 are 8,720 parameters: biases and norms count, 13 * width"
+    assert blocks_for(8_720, 8) == 10, (
+        "ten blocks of width 8 have 8,720 parameters: biases and norms count too, 13 * width"
+    )
 
 
 def test_whole_numbers(gpt, llama, blocks_for):
@@ -65,7 +69,7 @@ def test_whole_numbers(gpt, llama, blocks_for):
 
 
 class _Watch(TorchFunctionMode):
-    """Notes what torch is asked for."""
+    """Records the calls of torch functions."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +83,7 @@ class _Watch(TorchFunctionMode):
 def test_arithmetic_alone(gpt, llama, blocks_for):
     with _Watch() as watch:
         gpt(2, 8, 5, 3), llama(2, 8, 4, 2, 6, 5), blocks_for(8_720, 8)
-    assert not watch.seen, f"arithmetic alone is asked for, and torch was: {', '.join(watch.seen[:3])}"
+    assert not watch.seen, f"use arithmetic alone; torch was called: {', '.join(watch.seen[:3])}"
 
 
 def test_hidden_gpt_sizes(gpt, seed):

@@ -1,5 +1,5 @@
 def gpt(layers: int, width: int, vocab_size: int, context: int, tied: bool = True) -> int:
-    """Parameters of a GPT-2: learned positions, biases everywhere except in the head, a final norm."""
+    """Count the parameters of a GPT-2: learned positions, biases everywhere but in the head, a final norm."""
     ### BEGIN SOLUTION
     block = 12 * width**2 + 13 * width
     tables = (vocab_size + context) * width
@@ -9,7 +9,7 @@ def gpt(layers: int, width: int, vocab_size: int, context: int, tied: bool = Tru
 
 
 def llama(layers: int, width: int, heads: int, kv_heads: int, hidden: int, vocab_size: int, tied: bool = False) -> int:
-    """Parameters of a Llama: no biases, RMSNorm, SwiGLU, rotary positions, grouped keys and values."""
+    """Count the parameters of a Llama: no biases, RMSNorm, SwiGLU, rotary positions, grouped keys and values."""
     ### BEGIN SOLUTION
     shared = width // heads * kv_heads
     attention = 2 * width * width + 2 * width * shared
@@ -19,7 +19,7 @@ def llama(layers: int, width: int, heads: int, kv_heads: int, hidden: int, vocab
 
 
 def blocks_for(total: int, width: int) -> int:
-    """How many GPT-2 blocks of that width come closest to `total` parameters; at least one."""
+    """Return how many GPT-2 blocks of this width come closest to `total` parameters; at least 1."""
     ### BEGIN SOLUTION
     return max(1, round(total / (12 * width**2 + 13 * width)))
     ### END SOLUTION

@@ -34,7 +34,7 @@ def _near(found, expected, within=1e-6):
 
 
 def _left(*paddings, length=5):
-    """Padding on the left, so much in each sequence."""
+    """Padding on the left, of the given length in each sequence."""
     return torch.arange(length) >= torch.tensor(paddings)[:, None]
 
 
@@ -51,15 +51,17 @@ def _tried(call):
 def test_shapes(attention):
     x, matrices = _case()
     found = attention(x, *matrices, 3)
-    assert isinstance(found, tuple) and len(found) == 2, "two results: the output and the weights"
+    assert isinstance(found, tuple) and len(found) == 2, "return two results: the output and the weights"
     assert tuple(found[0].shape) == (2, 5, 12), f"the output is (B, T, C), not {tuple(found[0].shape)}"
     assert tuple(found[1].shape) == (2, 3, 5, 5), f"the weights are (B, H, T, T), not {tuple(found[1].shape)}"
 
 
 def test_as_linear(attention):
-    x, matrices = _case(batch=1, length=1)  # a token alone takes its own value
+    x, matrices = _case(batch=1, length=1)  # a single token takes its own value
     expected = F.linear(F.linear(x, matrices[2]), matrices[3])
-    assert _near(attention(x, *matrices, 1)[0], expected), "a matrix is used as by nn.Linear, which multiplies by w.T"
+    assert _near(attention(x, *matrices, 1)[0], expected), (
+        "each matrix is used as nn.Linear uses its weight: it multiplies by w.T"
+    )
 
 
 def test_scale(attention):
@@ -68,7 +70,7 @@ def test_scale(attention):
     _, found = attention(x, *matrices, 3)
     weights = found[:, 0, 4]  # the last token sees all
     expected = (q[:, 0, 4, None] @ k[:, 0].mT)[:, 0] / 2
-    assert _near(weights, expected.softmax(-1)), "scores of heads with D = 4 channels are divided by 2, the root of D"
+    assert _near(weights, expected.softmax(-1)), "with D = 4 channels in a head, scores are divided by 2, the root of D"
 
 
 def test_heads(attention):
@@ -76,7 +78,7 @@ def test_heads(attention):
     q, k, _ = _projected(x, matrices, 3)
     scores = (q @ k.mT / 2).masked_fill(~_visible(5), -torch.inf)
     _, found = attention(x, *matrices, 3)
-    assert _near(found, scores.softmax(-1)), "head h has the channels from h * D on, of each token"
+    assert _near(found, scores.softmax(-1)), "head h has the channels from h * D on of each token"
 
 
 def test_output(attention):
@@ -85,7 +87,7 @@ def test_output(attention):
     v = _split(F.linear(x, matrices[2]), 3)
     expected = F.linear((weights @ v).transpose(1, 2).flatten(2), matrices[3])
     assert _near(found, expected), (
-        "the output is w_o's mixture of what the heads took under the returned weights, side by side in each token"
+        "the output is w_o applied to the results of the heads, side by side in each token, under the returned weights"
     )
 
 
@@ -93,9 +95,11 @@ def test_causal(attention):
     x, matrices = _case()
     _, weights = attention(x, *matrices, 3)
     future = ~_visible(5).expand_as(weights)
-    assert (weights[future] == 0).all(), "the future has a weight; it must be 0 exactly"
-    assert (weights[~future] > 0).all(), "a position sees itself and all before, each with a weight above 0"
-    assert _near(weights.sum(-1), torch.ones(2, 3, 5)), "each row adds up to 1: hide before the softmax, not after it"
+    assert (weights[future] == 0).all(), "the future has a weight: it must be exactly 0"
+    assert (weights[~future] > 0).all(), "a position sees itself and all earlier ones, each with a weight above 0"
+    assert _near(weights.sum(-1), torch.ones(2, 3, 5)), (
+        "each row adds up to 1: hide scores before the softmax, not after it"
+    )
 
 
 def test_large_scores(attention):
@@ -107,7 +111,7 @@ def test_large_scores(attention):
     matrices[0] = -matrices[0]  # every score is -1e10
     _, weights = attention(x, *matrices, 1)
     assert weights[0, 0, 0].tolist() == [1, 0, 0], (
-        "the future has a weight where scores are far below 0: hide with -inf"
+        "the future has a weight if scores are far below 0: hide them with -inf"
     )
 
 
@@ -120,7 +124,7 @@ def test_padding_is_not_seen(attention):
     whole, _ = attention(x, *matrices, 3)
     assert _near(found[0], whole[0]), "sequence 0 has no padding: nothing changes for it"
     shorter, _ = attention(x[1:, [0, 1, 3]], *matrices, 3)
-    assert _near(found[1:, [0, 1, 3]], shorter), "tokens have the outputs that they have without the padding"
+    assert _near(found[1:, [0, 1, 3]], shorter), "tokens have the same outputs as without the padding"
 
 
 def test_padded_row_that_sees_a_token(attention):
@@ -129,7 +133,7 @@ def test_padded_row_that_sees_a_token(attention):
     _, weights = attention(x, *matrices, 3, real)
     rows = weights[0, :, 2:4]
     assert (rows[..., 2:] == 0).all() and _near(rows.sum(-1), torch.ones(3, 2)), (
-        "a padded position that can see a token sees tokens only, and so not itself"
+        "a padded position that can see a token sees tokens only, so it does not see itself"
     )
 
 
@@ -141,22 +145,22 @@ def test_row_that_sees_nothing(attention):
         rows = weights[sequence, :, :empty]
         assert _near(rows, torch.eye(5)[:empty].expand_as(rows)), "a row that may see nothing sees itself alone"
     expected = F.linear(F.linear(x, matrices[2]), matrices[3])
-    assert _near(found[2], expected[2]), "what sees itself alone takes its own value"
-    assert _near(weights[1, :, 2:, :2], torch.zeros(3, 3, 2)), "tokens behind the padding still do not see it"
+    assert _near(found[2], expected[2]), "a position that sees itself alone takes its own value"
+    assert _near(weights[1, :, 2:, :2], torch.zeros(3, 3, 2)), "tokens after the padding still do not see it"
 
 
 def test_gradients(attention):
     x, matrices = _case()
     inputs = [t.clone().requires_grad_() for t in (x, *matrices)]
     out, weights = attention(*inputs, 3)
-    assert out.requires_grad and weights.requires_grad, "both results have a history"
+    assert out.requires_grad and weights.requires_grad, "both results need a grad_fn"
     found = torch.autograd.grad(out.sin().sum() + weights.square().sum(), inputs, allow_unused=True)
     q, k, v = _projected(inputs[0], inputs[1:], 3)
     right = (q @ k.mT / 2).masked_fill(~_visible(5), -torch.inf).softmax(-1)
     mixed = F.linear((right @ v).transpose(1, 2).flatten(2), inputs[4])
     expected = torch.autograd.grad(mixed.sin().sum() + right.square().sum(), inputs)
     for name, a, b in zip(("x", "w_q", "w_k", "w_v", "w_o"), found, expected, strict=True):
-        assert a is not None and _near(a, b), f"the gradient of {name} is another one"
+        assert a is not None and _near(a, b), f"the gradient of {name} is wrong"
 
 
 def test_gradients_with_padding(attention):
@@ -174,7 +178,7 @@ def test_dtypes(attention):
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         cast = [t.to(dtype) for t in (x, *matrices)]
         found = _tried(lambda cast=cast: attention(*cast, 3, real))
-        assert found, f"it fails in {dtype}: is there a number that this dtype does not have, or another dtype?"
+        assert found, f"it fails in {dtype}: is there a number that it cannot hold, or a tensor of a different dtype?"
         assert found[0].dtype == found[1].dtype == dtype, f"both results have the dtype of x, {dtype}"
         within = 1e-5 if dtype == torch.float32 else 0.05
         assert all(_near(a.double(), b, within) for a, b in zip(found, expected, strict=True)), f"{dtype} is far off"
@@ -204,7 +208,7 @@ def test_views(attention):
     turned = [t.T.contiguous().T for t in (*matrices, real)]
     found = _tried(lambda: attention(apart, *turned[:4], 2, turned[4]))
     assert found, "x, the matrices and real may be views of any strides"
-    assert _near(found[0], expected), "the same numbers with other strides gave another output"
+    assert _near(found[0], expected), "the same numbers with different strides gave a different output"
 
 
 class _Calls(TorchFunctionMode):
@@ -222,7 +226,7 @@ def test_written_by_hand(attention):
     with _Calls() as calls:
         attention(x, *matrices, 3)
     ready = sorted(name for name in calls.names if "attention" in name)
-    assert not ready, f"PyTorch's own attention was called ({', '.join(ready)}): write it"
+    assert not ready, f"PyTorch's own attention was called ({', '.join(ready)}): write it yourself"
 
 
 def test_hidden_any_shapes(attention, reference, seed):
@@ -234,5 +238,5 @@ def test_hidden_any_shapes(attention, reference, seed):
         for real in masks:
             found, expected = attention(x, *matrices, heads, real), reference.attention(x, *matrices, heads, real)
             shape = f"x {tuple(x.shape)}, {heads} heads, real {None if real is None else real.int().tolist()}"
-            assert _near(found[1], expected[1]), f"other weights for {shape}"
-            assert _near(found[0], expected[0]), f"another output for {shape}"
+            assert _near(found[1], expected[1]), f"wrong weights for {shape}"
+            assert _near(found[0], expected[0]), f"wrong output for {shape}"

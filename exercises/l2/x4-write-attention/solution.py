@@ -13,7 +13,7 @@ def attention(
     heads: int,
     real: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Causal attention of x (B, T, C); real (B, T) is True for tokens.
+    """Compute causal attention of x (B, T, C); real (B, T) is True for tokens.
 
     Return the output (B, T, C) and the weights (B, H, T, T).
     """

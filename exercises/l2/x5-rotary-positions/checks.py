@@ -59,18 +59,20 @@ def test_tables(tables):
     cos, sin = tables(positions, 8)
     assert tuple(cos.shape) == tuple(sin.shape) == (6, 4), "8 channels are 4 pairs: (T, D/2), one number for each pair"
     assert _near(cos[:, 0], positions.cos()) and _near(sin[:, 0], positions.sin()), (
-        "pair 0 turns by one radian a position, and the tables are the cosine and the sine of that, in this order"
+        "pair 0 turns by one radian per position; the tables are the cosine and the sine of this, in this order"
     )
     angles = _exact(positions, 8)
     assert _near(cos, angles.cos()) and _near(sin, angles.sin()), (
-        "pair i turns by position * base ** (-2 * i / D): with D = 8 these are 1, 1/10, 1/100 and 1/1000 radians a step"
+        "pair i turns by position * base ** (-2 * i / D): with D = 8, by 1, 1/10, 1/100 and 1/1000 radians per position"
     )
 
 
 def test_base(tables):
     cos, sin = tables(torch.arange(6), 8, base=500_000.0)
     angles = _exact(torch.arange(6), 8, 500_000.0)
-    assert _near(cos, angles.cos()) and _near(sin, angles.sin()), "the base is the one that was given"
+    assert _near(cos, angles.cos()) and _near(sin, angles.sin()), (
+        "base=500_000.0 was given, and the angles do not follow from it"
+    )
 
 
 def test_positions_from_100(tables):
@@ -78,18 +80,20 @@ def test_positions_from_100(tables):
     cos, sin = tables(positions, 8)
     angles = _exact(positions, 8)
     assert _near(cos, angles.cos(), 1e-4) and _near(sin, angles.sin(), 1e-4), (
-        "positions 100, 101 and 105 were turned like others: they need not begin at 0, nor follow each other"
+        "positions 100, 101 and 105 got the wrong angles: positions need not begin at 0 or be consecutive"
     )
 
 
 def test_positions_of_each_sequence(tables, rotate):
     positions = torch.tensor([[[0, 1, 2]], [[7, 8, 9]]])  # (B, 1, T)
     cos, sin = tables(positions, 4)
-    assert tuple(cos.shape) == tuple(sin.shape) == (2, 1, 3, 2), "positions (B, 1, T) make tables (B, 1, T, D/2)"
+    assert tuple(cos.shape) == tuple(sin.shape) == (2, 1, 3, 2), (
+        "positions of shape (B, 1, T) give tables of shape (B, 1, T, D/2)"
+    )
     x = _x(2, 3, 3, 4).float()
     for pairs in (False, True):
         assert _near(rotate(x, cos, sin, pairs), _turned(x, _exact(positions, 4), pairs)), (
-            "each sequence of the batch has its own positions, and all of its heads have the same"
+            "each sequence of the batch has its own positions, which all of its heads share"
         )
 
 
@@ -98,9 +102,9 @@ def test_default_dtype(tables):
     for dtype in (torch.float64, torch.bfloat16):
         with _default(dtype):
             cos, sin = tables(positions, 8)
-        assert cos.dtype == sin.dtype == torch.float32, f"the tables are float32, also where the default is {dtype}"
+        assert cos.dtype == sin.dtype == torch.float32, f"the tables are float32, even if the default dtype is {dtype}"
         assert _near(cos, _exact(positions, 8).cos(), 1e-3), (
-            f"angles are computed in {dtype}, the default, not in float32"
+            f"angles were computed in {dtype}, the default dtype, and not in float32"
         )
 
 
@@ -109,7 +113,7 @@ def test_float32_angles(tables):
     cos, sin = tables(positions, 64)
     angles = _exact(positions, 64)
     assert _near(cos, angles.cos(), 2e-3) and _near(sin, angles.sin(), 2e-3), (
-        "large positions are turned like others: something was rounded to fewer digits than float32 has"
+        "large positions got the wrong angles: something was rounded to fewer digits than float32 has"
     )
 
 
@@ -119,7 +123,7 @@ def test_device_of_tables(tables):
     assert not problem, problem
 
 
-_QUARTER = torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 0.0]])  # pair 0 by a quarter turn, pair 1 not
+_QUARTER = torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 0.0]])  # pair 0 makes a quarter turn, pair 1 none
 
 
 def test_halves(rotate):
@@ -127,7 +131,7 @@ def test_halves(rotate):
     found = rotate(x, *_QUARTER)
     assert found.shape == x.shape, "the result has the shape of x"
     assert found.flatten().tolist() == [-3, 2, 1, 4], (
-        f"channels 0 and 2 by a quarter turn: 1 2 3 4 becomes -3 2 1 4, not {found.flatten().tolist()}"
+        f"channels 0 and 2 make a quarter turn: 1 2 3 4 becomes -3 2 1 4, not {found.flatten().tolist()}"
     )
 
 
@@ -136,7 +140,7 @@ def test_neighbours(rotate):
     found = rotate(x, *_QUARTER, neighbours=True)
     assert found.shape == x.shape, "the result has the shape of x"
     assert found.flatten().tolist() == [-2, 1, 3, 4], (
-        f"channels 0 and 1 by a quarter turn: 1 2 3 4 becomes -2 1 3 4, not {found.flatten().tolist()}"
+        f"channels 0 and 1 make a quarter turn: 1 2 3 4 becomes -2 1 3 4, not {found.flatten().tolist()}"
     )
 
 
@@ -148,8 +152,8 @@ def test_distance(tables, rotate):
             turned = [rotate(t, *tables(torch.tensor([p]), 16), pairs) for t, p in ((q, m), (k, n))]
             return (turned[0] @ turned[1].mT).item()
 
-        assert abs(score(105, 100) - score(9, 4)) < 1e-4, "a score depends on the distance of two positions alone"
-        assert abs(score(9, 4) - score(4, 9)) > 1e-3, "and it knows which of the two comes first"
+        assert abs(score(105, 100) - score(9, 4)) < 1e-4, "a score depends on two positions only through their distance"
+        assert abs(score(9, 4) - score(4, 9)) > 1e-3, "a score depends on which of the two positions comes first"
 
 
 def test_bfloat16(tables, rotate):
@@ -172,7 +176,7 @@ def test_float64(tables, rotate):
         turned = torch.complex(first, second) * wide
         parts = (turned.real, turned.imag)
         expected = torch.stack(parts, dim=-1).flatten(-2) if pairs else torch.cat(parts, dim=-1)
-        assert _near(found, expected, 1e-12), "an x of float64 is multiplied in float64"
+        assert _near(found, expected, 1e-12), "if x is float64, products are computed in float64"
 
 
 def test_arguments_are_left(tables, rotate, to_halves, to_neighbours):
@@ -195,7 +199,9 @@ def test_views(tables, rotate):
         for view in (x, odd):
             found = _tried(lambda view=view, pairs=pairs: rotate(view, cos, sin, pairs))
             assert found is not None, "x may be a view of any strides"
-            assert _near(found, _turned(x, _exact(torch.arange(5), 8), pairs)), "another result for another stride"
+            assert _near(found, _turned(x, _exact(torch.arange(5), 8), pairs)), (
+                "the same numbers with different strides gave a different result"
+            )
 
 
 def test_gradient(tables, rotate):
@@ -203,9 +209,11 @@ def test_gradient(tables, rotate):
     for pairs in (False, True):
         x, weights = _x(1, 2, 5, 8).requires_grad_(), _x(1, 2, 5, 8, seed=1)
         out = rotate(x, cos, sin, pairs)
-        assert out.requires_grad, "the result has no history"
+        assert out.requires_grad, "the result has no grad_fn"
         (slope,) = torch.autograd.grad((out * weights).sum(), x)
-        assert _near(slope, _turned(weights, -_exact(torch.arange(5), 8), pairs)), "the gradient turns back"
+        assert _near(slope, _turned(weights, -_exact(torch.arange(5), 8), pairs)), (
+            "the gradient is wrong: it is the incoming gradient, turned back"
+        )
 
 
 def test_device_of_rotation(tables, rotate):
@@ -220,22 +228,22 @@ def test_conversion(to_halves):
     found = to_halves(weight, 2)
     assert tuple(found.shape) == (16, 3), "the converted weight has the shape of the weight"
     assert found[:, 0].tolist() == [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15], (
-        "in each head of 8 rows the even rows come first, then the odd ones"
+        "in each head of 8 rows, the even rows come first, then the odd ones"
     )
 
 
 def test_inverse(to_halves, to_neighbours):
     weight = _x(24, 5)
-    assert to_neighbours(to_halves(weight, 2), 2).equal(weight), "there and back is the weight itself"
-    assert to_halves(to_neighbours(weight, 2), 2).equal(weight), "back and there is the weight itself"
+    assert to_neighbours(to_halves(weight, 2), 2).equal(weight), "to_halves, then to_neighbours gives back the weight"
+    assert to_halves(to_neighbours(weight, 2), 2).equal(weight), "to_neighbours, then to_halves gives back the weight"
 
 
 def test_bias(to_halves, to_neighbours):
     bias = torch.arange(8).to(torch.float16)
     for convert, expected in ((to_halves, [0, 2, 4, 6, 1, 3, 5, 7]), (to_neighbours, [0, 4, 1, 5, 2, 6, 3, 7])):
         found = _tried(lambda convert=convert: convert(bias, 1))
-        assert found is not None and found.tolist() == expected, "a bias, (H·D,), is permuted as the weight's rows are"
-        assert found.dtype == torch.float16, "the dtype stays"
+        assert found is not None and found.tolist() == expected, "a bias, (H·D,), is permuted like the rows of a weight"
+        assert found.dtype == torch.float16, "the result has the dtype of the bias"
 
 
 def test_conversion_keeps_scores(tables, rotate, to_halves):
@@ -246,7 +254,7 @@ def test_conversion_keeps_scores(tables, rotate, to_halves):
         cos, sin = tables(torch.arange(40, 46), 8)
         q, k = ((x @ w.T).unflatten(-1, (3, 8)).transpose(1, 2) for w in weights)
         both.append(rotate(q, cos, sin, pairs) @ rotate(k, cos, sin, pairs).mT)
-    assert _near(*both, 1e-4), "with converted weights, a model that turns halves has other scores"
+    assert _near(*both, 1e-4), "with converted weights, a model that turns halves has different scores"
 
 
 def test_hidden_any_positions(tables, rotate, to_halves, to_neighbours, reference, seed):
@@ -258,13 +266,15 @@ def test_hidden_any_positions(tables, rotate, to_halves, to_neighbours, referenc
         x = _x(batch, heads, steps, 2 * pairs, seed=seed + case).float()
         right = reference.tables(positions, 2 * pairs, base)
         for a, b in zip(tables(positions, 2 * pairs, base), right, strict=True):
-            assert _near(a, b, 2e-3), f"another table for positions {positions.tolist()}, D = {2 * pairs}, base {base}"
+            assert _near(a, b, 2e-3), f"wrong table for positions {positions.tolist()}, D = {2 * pairs}, base {base}"
         for flag in (False, True):
             found, expected = rotate(x, *right, flag), reference.rotate(x, *right, flag)
-            assert _near(found, expected), f"x {tuple(x.shape)}, neighbours={flag}: turned to something else"
+            assert _near(found, expected), f"x {tuple(x.shape)}, neighbours={flag}: turned to the wrong numbers"
         weight = _x(2 * pairs * heads, 3, seed=seed + case)
         assert to_halves(weight, heads).equal(reference.to_halves(weight, heads)), (
-            f"{heads} heads, {2 * pairs} channels"
+            f"to_halves is wrong for {heads} heads of {2 * pairs} channels"
         )
         back = reference.to_neighbours(weight, heads)
-        assert to_neighbours(weight, heads).equal(back), f"{heads} heads of {2 * pairs} channels go back in another way"
+        assert to_neighbours(weight, heads).equal(back), (
+            f"to_neighbours is wrong for {heads} heads of {2 * pairs} channels"
+        )

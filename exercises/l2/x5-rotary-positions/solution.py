@@ -6,7 +6,7 @@ def tables(
     head_dim: int,
     base: float = 10_000.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cosines and sines for positions (..., T): (..., T, D/2), float32."""
+    """Return cosines and sines (..., T, D/2), float32, for positions (..., T)."""
     ### BEGIN SOLUTION
     channel = torch.arange(0, head_dim, 2, dtype=torch.float32, device=positions.device)
     angles = positions[..., None].float() * base ** (-channel / head_dim)
@@ -33,14 +33,14 @@ def rotate(
 
 
 def to_halves(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """A weight (H·D, C) or bias (H·D,) for neighbours, for halves."""
+    """Convert a weight (H·D, C) or bias (H·D,) from neighbours to halves."""
     ### BEGIN SOLUTION
     return weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
     ### END SOLUTION
 
 
 def to_neighbours(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """A weight (H·D, C) or bias (H·D,) for halves, for neighbours."""
+    """Convert a weight (H·D, C) or bias (H·D,) from halves to neighbours."""
     ### BEGIN SOLUTION
     return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
     ### END SOLUTION

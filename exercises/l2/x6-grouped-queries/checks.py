@@ -44,7 +44,7 @@ def test_as_many_keys_as_queries(grouped_attention):
     case = _case(groups=4)
     found = grouped_attention(*case)
     assert tuple(found.shape) == (2, 4, 5, 4), f"the output has the shape of q, not {tuple(found.shape)}"
-    assert _near(found, _right(*case)), "with as many heads of keys as of queries it is ordinary causal attention"
+    assert _near(found, _right(*case)), "with as many key heads as query heads, this is ordinary causal attention"
 
 
 def test_neighbours_share(grouped_attention):
@@ -53,12 +53,14 @@ def test_neighbours_share(grouped_attention):
     assert found.shape == q.shape, f"the output has the shape of q, not {tuple(found.shape)}"
     for head, group in enumerate((0, 0, 1, 1)):
         alone = _right(q[:, [head]], k[:, [group]], v[:, [group]])
-        assert _near(found[:, [head]], alone), f"of four query heads, {head} uses head {group} of two heads of keys"
+        assert _near(found[:, [head]], alone), (
+            f"with four query heads and two key heads, query head {head} uses key head {group}"
+        )
 
 
 def test_one_head_of_keys(grouped_attention):
     q, k, v = _case(heads=6, groups=1)
-    assert _near(grouped_attention(q, k, v), _right(q, k, v)), "with one head of keys, all query heads use it"
+    assert _near(grouped_attention(q, k, v), _right(q, k, v)), "with one key head, all query heads use it"
 
 
 def test_causal(grouped_attention):
@@ -68,22 +70,22 @@ def test_causal(grouped_attention):
         changed[:, :, 3] += 1
     moved = (grouped_attention(q, k, v) - before).abs().amax(dim=(0, 1, 3))
     assert moved[:3].max() == 0, "token 3 was changed, and outputs before it moved: the future is visible"
-    assert moved[3:].min() > 1e-6, "token 3 was changed: it and what comes after it should see that"
+    assert moved[3:].min() > 1e-6, "token 3 was changed, but its own output or a later one did not move"
 
 
 def test_with_a_cache(grouped_attention):
     q, k, v = _case(new=5, keys=5)
     whole, last = grouped_attention(q, k, v), _tried(lambda: grouped_attention(q[:, :, 3:], k, v))
-    assert last is not None, "T queries and S keys, with T below S: the mask is (T, S)"
+    assert last is not None, "it fails with T queries and S keys, where T is less than S: the mask is (T, S)"
     assert _near(last, whole[:, :, 3:]), (
-        "the last two queries have other outputs without the queries before them: they are tokens S - 2 and S - 1"
+        "without the queries before them, the last two queries have different outputs: they are tokens S - 2 and S - 1"
     )
 
 
 def test_single_query(grouped_attention):
     q, k, v = _case(new=1, keys=6)
     found = _tried(lambda: grouped_attention(q, k, v))
-    assert found is not None and _near(found, _right(q, k, v)), "a single query is the newest token, and sees all keys"
+    assert found is not None and _near(found, _right(q, k, v)), "a single query is the newest token and sees all keys"
 
 
 def test_large_scores(grouped_attention):
@@ -93,11 +95,11 @@ def test_large_scores(grouped_attention):
     q, k = -1e5 * torch.ones(1, 2, 3, 1), 1e5 * torch.ones(1, 1, 3, 1)  # every score is -1e10
     v = torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1)
     found = grouped_attention(q, k, v)[0, 0, 0].item()
-    assert found == 1, "the future has a weight where scores are far below 0: hide with -inf"
+    assert found == 1, "the future has a weight if scores are far below 0: hide them with -inf"
 
 
 class _Allocated(TorchDispatchMode):
-    """The elements of the largest storage that is none of the known tensors'."""
+    """Records the largest storage, in elements, that belongs to none of the known tensors."""
 
     def __init__(self, *known):
         super().__init__()
@@ -105,7 +107,7 @@ class _Allocated(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls):
-        return False  # which spares seconds for the import of torch's compiler
+        return False  # saves the seconds that an import of torch's compiler takes
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -120,7 +122,7 @@ class _Allocated(TorchDispatchMode):
 def _largest(grouped_attention, q, k, v):
     with torch.no_grad(), _Allocated(q, k, v) as seen:
         found = grouped_attention(q, k, v)
-    assert _near(found, _right(q, k, v)), "with few queries, many keys and wide heads the output is another one"
+    assert _near(found, _right(q, k, v)), "with few queries, many keys, and wide heads, the output is wrong"
     return seen
 
 
@@ -128,7 +130,7 @@ def test_memory(grouped_attention):
     q, k, v = (t.clone() for t in _case(heads=8, groups=2, new=3, keys=40, width=32))
     seen = _largest(grouped_attention, q, k, v)
     assert seen.most <= k.numel(), (
-        f"`{seen.by}` made a tensor of {seen.most:,} elements, and keys have {k.numel():,}: they were repeated"
+        f"`{seen.by}` made a tensor of {seen.most:,} elements, but the keys have {k.numel():,}: they were repeated"
     )
 
 
@@ -137,14 +139,16 @@ def test_memory_of_any_layout(grouped_attention):
         t.transpose(1, 2).contiguous().transpose(1, 2) for t in _case(heads=8, groups=2, new=3, keys=40, width=32)
     )
     seen = _largest(grouped_attention, q, k, v)
-    assert seen.most <= k.numel(), f"with heads behind the tokens, `{seen.by}` made {seen.most:,} elements out of keys"
+    assert seen.most <= k.numel(), (
+        f"with heads stored behind the tokens, `{seen.by}` made a tensor of {seen.most:,} elements: keys were copied"
+    )
 
 
 def test_dtypes(grouped_attention):
     case = _case(new=3)
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found = _tried(lambda dtype=dtype: grouped_attention(*(t.to(dtype) for t in case)))
-        assert found is not None, f"it fails in {dtype}: is there a number that this dtype does not have?"
+        assert found is not None, f"it fails in {dtype}: is there a number that this dtype cannot hold?"
         assert found.dtype == dtype, f"the output has the dtype of q, {dtype}"
         assert _near(found.double(), _right(*case), 1e-5 if dtype == torch.float32 else 0.05), f"{dtype} is far off"
 
@@ -169,17 +173,17 @@ def test_views(grouped_attention):
     odd = [torch.stack((t, t), dim=-1)[..., 0].transpose(1, 2).contiguous().transpose(1, 2) for t in case]
     found = _tried(lambda: grouped_attention(*odd))
     assert found is not None, "arguments may be views of any strides"
-    assert _near(found, _right(*case)), "the same numbers with other strides gave another output"
+    assert _near(found, _right(*case)), "the same numbers with different strides gave a different output"
 
 
 def test_gradients(grouped_attention):
     case = [t.requires_grad_() for t in _case(new=3)]
     found = grouped_attention(*case)
-    assert found.requires_grad, "the output has no history"
+    assert found.requires_grad, "the output has no grad_fn"
     slopes = torch.autograd.grad(found.sin().sum(), case, allow_unused=True)
     expected = torch.autograd.grad(_right(*case).sin().sum(), case)
     for name, a, b in zip("qkv", slopes, expected, strict=True):
-        assert a is not None and _near(a, b), f"the gradient of {name} is another one"
+        assert a is not None and _near(a, b), f"the gradient of {name} is wrong"
 
 
 class _Calls(TorchFunctionMode):
@@ -197,13 +201,13 @@ def test_written_by_hand(grouped_attention):
     with _Calls() as calls:
         grouped_attention(*case)
     ready = sorted(name for name in calls.names if "attention" in name)
-    assert not ready, f"PyTorch's own attention was called ({', '.join(ready)}): write it"
+    assert not ready, f"PyTorch's own attention was called ({', '.join(ready)}): write it yourself"
 
 
 def test_grouped_weight(grouped_weight):
     weight = torch.tensor([0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 200.0, 201.0])[:, None] * torch.ones(3)
     found = grouped_weight(weight, 4, 2)
-    assert tuple(found.shape) == (4, 3), f"two heads of two rows are left, (4, 3), not {tuple(found.shape)}"
+    assert tuple(found.shape) == (4, 3), f"two heads of two rows remain, (4, 3), not {tuple(found.shape)}"
     assert found[:, 0].tolist() == [5, 6, 150, 151], (
         "heads 0 and 1 have rows 0, 1 and 10, 11: their mean is 5, 6; heads 2 and 3 become 150, 151"
     )
@@ -212,17 +216,17 @@ def test_grouped_weight(grouped_weight):
 def test_grouped_bias(grouped_weight):
     bias = torch.tensor([0.0, 1.0, 10.0, 11.0]).to(torch.bfloat16)
     found = _tried(lambda: grouped_weight(bias, 2, 1))
-    assert found is not None and found.tolist() == [5, 6], "a bias, (H·D,), is averaged as the weight's rows are"
-    assert found.dtype == torch.bfloat16, "the dtype stays"
+    assert found is not None and found.tolist() == [5, 6], "a bias, (H·D,), is averaged like the rows of a weight"
+    assert found.dtype == torch.bfloat16, "the result has the dtype of the bias"
 
 
 def test_alike_heads_stay(grouped_weight):
     head = torch.arange(8.0).reshape(2, 4)
     assert grouped_weight(head.repeat(6, 1), 6, 2).equal(head.repeat(2, 1)), (
-        "the mean of heads that are alike is the head"
+        "the mean of identical heads is the head itself"
     )
     weight = torch.arange(24.0).reshape(6, 4)
-    assert grouped_weight(weight, 3, 3).equal(weight), "with as many heads as before nothing changes"
+    assert grouped_weight(weight, 3, 3).equal(weight), "with as many heads as before, nothing changes"
 
 
 def test_hidden_any_groups(grouped_attention, grouped_weight, reference, seed):
@@ -233,8 +237,10 @@ def test_hidden_any_groups(grouped_attention, grouped_weight, reference, seed):
         q, k, v = _case(batch, groups * shared, groups, new, keys, width, seed + case)
         found = _tried(lambda q=q, k=k, v=v: grouped_attention(q, k, v))
         shape = f"q {tuple(q.shape)}, k {tuple(k.shape)}"
-        assert found is not None and _near(found, reference.grouped_attention(q, k, v)), f"another output for {shape}"
+        assert found is not None and _near(found, reference.grouped_attention(q, k, v)), f"wrong output for {shape}"
         weight = _case(1, 1, 1, groups * shared * width, 1, 3, seed + case)[0][0, 0]
         averaged = _tried(lambda w=weight, g=groups, r=shared: grouped_weight(w, g * r, g))
         right = reference.grouped_weight(weight, groups * shared, groups)
-        assert averaged is not None and _near(averaged, right), f"{groups * shared} heads, {groups} groups, D = {width}"
+        assert averaged is not None and _near(averaged, right), (
+            f"grouped_weight is wrong for H = {groups * shared}, G = {groups}, D = {width}"
+        )

@@ -8,9 +8,9 @@ def grouped_attention(
     k: torch.Tensor,
     v: torch.Tensor,
 ) -> torch.Tensor:
-    """Causal attention of q (B, H, T, D), the last T of S tokens.
+    """Compute causal attention of q (B, H, T, D), the last T of S tokens.
 
-    Keys and values are (B, G, S, D), never repeated. Return
+    Keys and values are (B, G, S, D) and are not repeated. Return
     (B, H, T, D).
     """
     ### BEGIN SOLUTION

@@ -12,7 +12,7 @@ def _draw(seed=0):
 
 
 def _large(module, seed=0):
-    """Its weights drawn so large that every part matters."""
+    """The module, with weights so large that every part matters."""
     draw = _draw(seed)
     with torch.no_grad():
         for p in module.parameters():
@@ -36,7 +36,7 @@ def _pair(GPT, sizes=_SIZES, seed=0):
 
 
 def _as_gpt2(state):
-    """The package's names and layouts as GPT-2 has them."""
+    """A state_dict of the package's, with GPT-2's names and layouts."""
     theirs = {}
     for name, t in state.items():
         if ".attention." in name and ".output." not in name:
@@ -75,23 +75,27 @@ def _gap(a, b):
 
 def test_faults(faults, FAULTS, PLACES):
     found = faults()
-    assert len(found) == 4, f"four faults are planted, and faults() has {len(found)} places"
-    assert set(found) <= set(PLACES), "a place is an entry of PLACES, word for word"
-    assert set(found.values()) <= set(FAULTS), "a fault is an entry of FAULTS, word for word"
+    assert len(found) == 4, f"the program has four faults, but faults() has {len(found)} entries"
+    assert set(found) <= set(PLACES), "each key is an entry of PLACES, word for word"
+    assert set(found.values()) <= set(FAULTS), "each value is an entry of FAULTS, word for word"
     assert len(set(found.values())) == 4, "no fault is in two places: two of your four are the same"
 
 
 def test_hidden_faults(faults, reference):
     found, right = faults(), reference.faults()
-    assert set(found) == set(right), "a place that you name is right as it was, and another one was not"
-    assert found == right, "the places are right, and a fault has another name than the one that you give"
+    assert set(found) == set(right), (
+        "at least one of your places was right as it was, and a place that has a fault is missing"
+    )
+    assert found == right, (
+        "the places are right, but at least one of them has a different fault from the one that you name"
+    )
 
 
 def test_split(faults, Attention):
     faults()
     t = torch.arange(48.0).reshape(2, 3, 8)
     found = Attention(8, 2).split(t)
-    assert tuple(found.shape) == (2, 2, 3, 4), f"split leads from (B, T, C) to (B, H, T, D), not {tuple(found.shape)}"
+    assert tuple(found.shape) == (2, 2, 3, 4), f"split turns (B, T, C) into (B, H, T, D), not {tuple(found.shape)}"
     assert found[0, 0, 1].tolist() == [8, 9, 10, 11], (
         f"head 0 of token 1 is its first half, 8 to 11, not {found[0, 0, 1].tolist()}"
     )
@@ -108,7 +112,7 @@ def test_causal(faults, Attention):
         other[:, s] = torch.randn(2, 8, generator=_draw(1))
         moved = (attention(other) - attention(x)).abs().amax(dim=(0, 2))
         assert s == 0 or moved[:s].max() < 1e-6, f"token {s} was changed, and outputs before it moved"
-        assert moved[s:].min() > 1e-5, f"token {s} was changed: it and what comes after it should see that"
+        assert moved[s:].min() > 1e-5, f"token {s} was changed, but its own output or a later one did not move"
 
 
 @torch.no_grad()
@@ -129,7 +133,7 @@ def test_sequences_are_apart(faults, GPT):
     model, _ = _pair(GPT)
     ids = _ids(3, 6)
     alone = torch.cat([model(row[None]) for row in ids])
-    assert _gap(model(ids), alone) < 1e-5, "a sequence has other logits alone than in a batch"
+    assert _gap(model(ids), alone) < 1e-5, "a sequence has different logits alone and in a batch"
 
 
 @torch.no_grad()
@@ -140,7 +144,7 @@ def test_final_norm(faults, GPT):
     model.norm.bias.fill_(0.5)
     found, expected = model(_ids(2, 5)), 0.5 * model.head.weight.sum(dim=1)
     assert _gap(found, expected.expand_as(found)) < 1e-5, (
-        "with a weight of 0 the final norm returns its bias for every token, and the head reads nothing else"
+        "with a weight of 0, the final norm returns its bias for every token, and the head reads nothing else"
     )
 
 
@@ -151,7 +155,7 @@ def test_same_logits(faults, GPT):
     for shape in ((2, 8), (1, 1), (3, 5)):
         found, expected = model(_ids(*shape)), right(_ids(*shape))
         assert found.shape == expected.shape, "logits are (B, T, V)"
-        assert _gap(found, expected) < 1e-4, "with the same weights, torchbook.llm.GPT has other logits"
+        assert _gap(found, expected) < 1e-4, "with the same weights, torchbook.llm.GPT has different logits"
 
 
 @torch.no_grad()
@@ -161,7 +165,7 @@ def test_dtype(faults, GPT):
     found = _tried(lambda: model.double()(_ids(2, 8)))
     assert found is not None and found.dtype == torch.float64, "a model of float64 has logits of float64"
     assert _gap(found, right.double()(_ids(2, 8))) < 1e-9, (
-        "with the same weights in float64 the logits are others: is something rounded to float32 on the way?"
+        "with the same weights in float64, the logits differ: is something rounded to float32 on the way?"
     )
 
 
@@ -176,7 +180,7 @@ def test_gradients(faults, GPT):
     faults()
     model, _ = _pair(GPT)
     logits = model(_ids(2, 8))
-    assert logits.requires_grad, "the logits have no history: this model cannot be trained"
+    assert logits.requires_grad, "the logits have no grad_fn: this model cannot be trained"
     logits.square().sum().backward()
     left = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.any()]
     assert not left, f"no gradient reaches {', '.join(left)}"
@@ -210,15 +214,15 @@ def test_other_weights(faults, from_gpt2):
     found, state = _loaded(from_gpt2)
     for name in state:
         if name.startswith("blocks.") and "output.weight" not in name:
-            assert found[name].shape == state[name].shape, f"{name} has another shape, {tuple(found[name].shape)}"
-            assert found[name].equal(state[name]), f"{name} was loaded with other numbers"
+            assert found[name].shape == state[name].shape, f"{name} has the wrong shape, {tuple(found[name].shape)}"
+            assert found[name].equal(state[name]), f"{name} was loaded with the wrong numbers"
 
 
 def test_embeddings_stay(faults, from_gpt2):
     faults()
     found, state = _loaded(from_gpt2, (8, 8, 1, 2, 8))  # all tables are square
     for name in ("token_embedding.weight", "position_embedding.weight", "head.weight"):
-        assert found[name].equal(state[name]), f"{name} is no Conv1D: it is stored as everywhere"
+        assert found[name].equal(state[name]), f"{name} does not belong to a Conv1D, so it must not be transposed"
 
 
 def test_state_is_left(faults, from_gpt2):
@@ -244,7 +248,7 @@ def test_hidden_whole_way(faults, GPT, from_gpt2, seed):
         fits = _tried(lambda m=model, r=right: m.load_state_dict(from_gpt2(_as_gpt2(r.state_dict()))))
         assert fits is not None, f"GPT{shape}: weights of a GPT-2 do not fit"
         ids = _ids(2, 4 + context, vocab=8 * vocab, seed=seed)
-        assert _gap(model(ids), right(ids)) < 1e-4, f"GPT{shape}: loaded from a GPT-2, it has other logits"
+        assert _gap(model(ids), right(ids)) < 1e-4, f"GPT{shape}: loaded from a GPT-2, it has different logits"
 
 
 @torch.no_grad()
@@ -257,6 +261,8 @@ def test_hidden_parts(faults, Attention, MLP, Block, reference, seed):
         ("Block", Block(12, 3), reference.Block(12, 3)),
     ):
         _large(right, seed)
-        assert isinstance(made, nn.Module) and {*made.state_dict()} == {*right.state_dict()}, f"{name} has other parts"
+        assert isinstance(made, nn.Module) and {*made.state_dict()} == {*right.state_dict()}, (
+            f"{name} has different parts"
+        )
         made.load_state_dict(right.state_dict())
         assert _gap(made(x), right(x)) < 1e-4, f"with the same weights, {name} computes something else"

@@ -5,9 +5,9 @@ from torch.nn import functional as F
 FAULTS = (
     "a mask has the opposite meaning",
     "a norm is left out",
-    "a norm stands behind the sum",
-    "a weight is transposed that must not be",
-    "a weight is not transposed that must be",
+    "a norm comes after the sum",
+    "a weight is transposed but must not be",
+    "a weight is not transposed but must be",
     "heads hold pieces of several tokens",
     "scores are not scaled",
     "sequences of the batch are mixed",
@@ -23,13 +23,13 @@ PLACES = (
 
 
 def faults() -> dict[str, str]:
-    """Return the entry of FAULTS for each faulty entry of PLACES."""
+    """Return a dictionary: each faulty entry of PLACES, with its entry of FAULTS."""
     ### BEGIN SOLUTION
     return {
         "Attention.split": "heads hold pieces of several tokens",
         "Attention.forward": "a mask has the opposite meaning",
         "GPT.forward": "a norm is left out",
-        "from_gpt2": "a weight is not transposed that must be",
+        "from_gpt2": "a weight is not transposed but must be",
     }
     ### END SOLUTION
 
@@ -96,7 +96,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Ids (B, T) to logits (B, T, V)."""
+    """Map ids (B, T) to logits (B, T, V)."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ NAMES = {
 
 
 def from_gpt2(theirs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Turn the state_dict of a GPT-2 into one of GPT."""
+    """Turn the state_dict of a GPT-2 into one for GPT."""
     ours = {}
     for name, t in theirs.items():
         ### BEGIN SOLUTION

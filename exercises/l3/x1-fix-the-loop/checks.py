@@ -8,10 +8,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
 
 HEALTHY = {
-    "pre-norm": "norms before attention and MLP are what deep models use today; it is no defect",
+    "pre-norm": "deep models of today have their norms before attention and MLP; it is not a defect",
     "logits-flattened": "cross entropy of (B * T, vocab) against (B * T) is one of the two right ways to call it",
-    "cleared-late": "gradients may be cleared anywhere between a step and the next backward",
-    "wrong-optimizer": "AdamW is what such models are trained with; its rate is another matter",
+    "cleared-late": "gradients may be cleared anywhere between a step and the next backward pass",
+    "wrong-optimizer": "such models are usually trained with AdamW; its learning rate is a different question",
 }
 SICK = "4b3f8ff98943b178"
 
@@ -21,7 +21,7 @@ def _digest(names):
 
 
 def _tried(work, what):
-    """The result, or an assertion that says what raised."""
+    """Return the result, or raise an assertion that says what failed."""
     try:
         return work()
     except NotImplementedError:
@@ -71,8 +71,8 @@ def test_defects(defects):
     for name in sorted(found & set(HEALTHY)):
         raise AssertionError(f"{name}: {HEALTHY[name]}")
     assert _digest(found) == SICK, (
-        f"{len(found)} named; not all of them are on the list and wrong with the script, or some are missing: there "
-        "are ten"
+        f"you named {len(found)}, but the script has ten defects: some are missing, or some of yours are not on the "
+        "list or not wrong in the script"
     )
 
 
@@ -106,7 +106,7 @@ def test_pads(defects, loss_of):
     longer[:, :9] = ids
     expected = loss_of(_Table(), ids).item()
     found = _tried(lambda: loss_of(_Table(), longer).item(), "the loss of padded sequences")
-    assert abs(found - expected) < 1e-4, "with more padding the loss is another: pads are targets"
+    assert abs(found - expected) < 1e-4, "with more padding, the loss changes: pads are targets"
 
 
 def test_sees_no_future(defects, Model):
@@ -125,13 +125,13 @@ def test_rate(defects, rate):
     defects()
     shares = [rate(step, 44, 4) for step in range(44)]
     assert all(abs(share - (step + 1) / 4) < 1e-6 for step, share in enumerate(shares[:4])), (
-        f"the first four of 44 steps should rise in equal parts to 1, and are {[round(s, 3) for s in shares[:4]]}"
+        f"the first four of 44 steps should rise to 1 in equal parts, but they are {[round(s, 3) for s in shares[:4]]}"
     )
-    assert max(shares) < 1 + 1e-6, f"no step has more than the peak rate, and step {shares.index(max(shares))} has"
+    assert max(shares) < 1 + 1e-6, f"no step may have more than the peak rate, but step {shares.index(max(shares))} has"
     half, last = shares[24], rate(44, 44, 4)
-    assert abs(half - 0.55) < 0.02, f"halfway down it is {half:.2f}, not the middle between 1 and 0.1"
-    assert abs(last - 0.1) < 1e-6, f"after the last step it is {last:.2f}, not a tenth"
-    assert abs(shares[14] - 0.868) < 0.02, "the way down is half a cosine, flat at both ends"
+    assert abs(half - 0.55) < 0.02, f"halfway down, the rate is {half:.2f}, not the middle between 1 and 0.1"
+    assert abs(last - 0.1) < 1e-6, f"after the last step, the rate is {last:.2f}, not a tenth"
+    assert abs(shares[14] - 0.868) < 0.02, "the decay must follow half a cosine, which is flat at both ends"
 
 
 def test_clips(defects, update):
@@ -142,17 +142,17 @@ def test_clips(defects, update):
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
         loss = scale * model(torch.tensor([[1.0, 2.0, 2.0]])).sum()
         norm = update(model, optimizer, loss, longest)
-        assert isinstance(norm, float), f"the norm is a number of Python, not {type(norm).__name__}"
+        assert isinstance(norm, float), f"the norm is a Python number, not {type(norm).__name__}"
         moved = (nn.utils.parameters_to_vector(model.parameters()).detach() - before).norm().item()
         true = scale * math.sqrt(10)
         assert abs(moved - min(true, longest)) < 1e-3 * max(moved, 1e-3) + 1e-5, (
             f"a gradient of norm {true:.3g} with a limit of {longest} made a step of {moved:.3g}"
         )
-        assert abs(norm - true) < 1e-3 * true, f"the norm before clipping is {true:.3g}, and {norm:.3g} was returned"
+        assert abs(norm - true) < 1e-3 * true, f"the norm before clipping is {true:.3g}, but {norm:.3g} was returned"
 
 
 class _Elsewhere:
-    """Ids on another device, which can be asked for where they are wanted."""
+    """Ids that are on a different device until `to` or a similar call moves them."""
 
     device = torch.device("meta")
 
@@ -178,12 +178,14 @@ def test_mode_and_device(defects, train):
     model = _Watched().eval()
     _tried(lambda: train(model, [{"input_ids": _language(2, 5)}] * 2), "training on the device of the model, a CPU,")
     assert model.seen, "the model was never called"
-    assert all(training for training, _ in model.seen), "a model that comes in evaluation mode is trained in that mode"
-    assert {kind for _, kind in model.seen} == {"cpu"}, "the batch should be where the model is"
+    assert all(training for training, _ in model.seen), (
+        "the model arrived in evaluation mode and was trained in that mode"
+    )
+    assert {kind for _, kind in model.seen} == {"cpu"}, "the batch should be on the model's device"
     try:
         train(model, [{"input_ids": _Elsewhere(_language(2, 5))}])
     except (TypeError, AttributeError):
-        raise AssertionError("a batch that comes from another device is not brought to that of the model") from None
+        raise AssertionError("a batch from a different device is not moved to the model's device") from None
 
 
 def test_another_device(defects, Model):
@@ -205,8 +207,8 @@ def test_learns(defects, Model, loss_of, train):
     torch.manual_seed(0)
     batches = [{"input_ids": _language(16, 10, seed)} for seed in range(60)]
     losses = _tried(lambda: train(Model(12), batches, peak=1e-2), "training")
-    assert len(losses) == 60, "one loss for each batch"
-    assert losses[-1] < 0.5, f"after 60 steps the loss is {losses[-1]:.2f}, where the next token is always certain"
+    assert len(losses) == 60, "return one loss for each batch"
+    assert losses[-1] < 0.5, f"after 60 steps, the loss is {losses[-1]:.2f}, although the next token is always certain"
 
 
 def test_hidden_order(defects, Model, seed):
@@ -216,7 +218,9 @@ def test_hidden_order(defects, Model, seed):
     ids = torch.tensor([[1, 2, 3, 4, 5], [2, 1, 3, 4, 5]])
     with torch.no_grad():
         logits = _tried(lambda: model(ids)[:, -1], "the model")
-    assert (logits[0] - logits[1]).abs().max() > 1e-5, "two tokens change places and nothing moves: no positions"
+    assert (logits[0] - logits[1]).abs().max() > 1e-5, (
+        "two tokens change places, but nothing moves: the model has no positions"
+    )
 
 
 def test_hidden_pads(defects, loss_of, seed):
@@ -237,4 +241,6 @@ def test_hidden_schedule_is_used(defects, train, rate):
     before = model.table.weight.detach().clone()
     _tried(lambda: train(model, [{"input_ids": _language(4, 6)}], peak=1e-2, warmup=10), "training")
     moved = (model.table.weight.detach() - before).abs().max().item()
-    assert 0.5e-3 < moved < 2e-3, f"the first of ten steps of warm-up has a tenth of the rate, and moved by {moved:.1e}"
+    assert 0.5e-3 < moved < 2e-3, (
+        f"the first of ten warm-up steps should use a tenth of the rate, but a weight moved by {moved:.1e}"
+    )

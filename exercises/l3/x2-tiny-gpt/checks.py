@@ -14,7 +14,7 @@ def _numbers(text):
 
 
 class _Counter(nn.Module):
-    """After n comes n + 1 modulo 7, or, one time in four, n + 2. It keeps what it was called with."""
+    """Predicts n + 1 modulo 7 after n, or n + 2 one time in four, and records how it was called."""
 
     context = 5
 
@@ -72,7 +72,7 @@ def test_fused_attention(TinyGPT):
     with _Calls() as calls:
         TinyGPT(13, 16, 32, 2)(torch.zeros(1, 4, dtype=torch.long))
     assert any("attention" in name for name in calls.names), (
-        "an attention that is written out holds a matrix of T × T weights: call F.scaled_dot_product_attention"
+        "attention written by hand holds a matrix of T × T weights: call F.scaled_dot_product_attention"
     )
 
 
@@ -81,27 +81,29 @@ def test_knows_the_text(TinyGPT, fit):
     vocab = int(ids.max()) + 1
     assert losses[0] > 0.6 * math.log(vocab), f"the first loss is {losses[0]:.2f}: the answer is visible"
     assert all(isinstance(loss, float) for loss in losses), (
-        "losses are numbers of Python: a tensor keeps the graph that it came from"
+        "losses are Python numbers, because a tensor keeps the graph that it came from"
     )
-    assert losses[-1] < 0.5, f"at the end the loss is {losses[-1]:.2f}; a text of {len(ids)} characters can be learnt"
+    assert losses[-1] < 0.5, f"at the end the loss is {losses[-1]:.2f}; a text of {len(ids)} characters can be learned"
     with torch.no_grad():
         guess = model.eval()(ids.unfold(0, 16, 1))[:, -1].argmax(-1)
     right = (guess[:-1] == ids[16:]).float().mean().item()
-    assert right > 0.9, f"from 16 characters it guesses the one after them in {right:.0%} of the cases"
+    assert right > 0.9, f"from 16 characters, it predicts the next one in {right:.0%} of the cases"
 
 
 def test_writes_the_text(TinyGPT, fit, sample):
     model, ids, _ = _fitted(TinyGPT, fit)
     torch.manual_seed(0)
     written = sample(model, ids[:16], 24, temperature=0)
-    assert written.shape == (40,), f"16 ids and 24 more are 40, not {tuple(written.shape)}"
+    assert written.shape == (40,), f"16 ids and 24 more make 40, not {tuple(written.shape)}"
     right = (written[16:] == ids[16:40]).float().mean().item()
-    assert right > 0.9, f"greedily continued, {right:.0%} of the characters are those of the text"
+    assert right > 0.9, f"in a greedy continuation, {right:.0%} of the characters are those of the text"
 
 
 def test_greedy(sample):
     written = sample(_Counter().eval(), torch.tensor([3]), 6, temperature=0)
-    assert written.tolist() == [3, 4, 5, 6, 0, 1, 2], "at temperature 0 each is the most probable one, the prompt first"
+    assert written.tolist() == [3, 4, 5, 6, 0, 1, 2], (
+        "at temperature 0, each new token is the most probable one, and the prompt comes first"
+    )
 
 
 def test_long_prompts(sample):
@@ -112,23 +114,23 @@ def test_long_prompts(sample):
         raise
     except (AssertionError, IndexError, RuntimeError) as error:
         raise AssertionError(f"a prompt of 14 ids for a context of 5: {error}") from None
-    assert written[:14].equal(prompt), "the prompt is given back whole"
-    assert written[14:].tolist() == [0, 1, 2, 3], "of a long prompt the model sees the end, not the beginning"
+    assert written[:14].equal(prompt), "the result must begin with the whole prompt"
+    assert written[14:].tolist() == [0, 1, 2, 3], "the model must see the end of a long prompt, not its beginning"
 
 
 def test_leaves_the_model(sample):
     for training in (True, False):
         model = _Counter().train(training)
         sample(model, torch.tensor([0]), 2, generator=torch.Generator().manual_seed(0))
-        assert not any(mode for _, mode, _ in model.calls), "while it writes, the model drops out"
-        assert not any(recording for _, _, recording in model.calls), "while it writes, a graph is recorded"
-        assert model.training is training, "afterwards the model is in another mode than before"
+        assert not any(mode for _, mode, _ in model.calls), "dropout is active during sampling"
+        assert not any(recording for _, _, recording in model.calls), "a graph is recorded during sampling"
+        assert model.training is training, "after sampling, the model is not in its earlier mode"
 
 
 def test_hidden_generator(sample, seed):
     model = _Counter().eval()
     draws = [sample(model, torch.tensor([0]), 30, 1.0, torch.Generator().manual_seed(seed)).tolist() for _ in range(2)]
-    assert draws[0] == draws[1], "with the generator in the same state, the draws are others"
+    assert draws[0] == draws[1], "with the generator in the same state, the draws differ"
 
 
 def test_hidden_temperature(sample, seed):
@@ -140,7 +142,7 @@ def test_hidden_temperature(sample, seed):
         found = ((written[1:] - written[:-1]) % 7 == 2).float().mean().item()
         assert abs(found - expected) < 0.08, (
             f"at temperature {temperature}, an answer of probability 1/4 should come in {expected:.0%} of the draws, "
-            f"and comes in {found:.0%}"
+            f"but comes in {found:.0%}"
         )
 
 
@@ -151,6 +153,4 @@ def test_hidden_another_text(TinyGPT, fit, sample, seed):
     torch.manual_seed(seed)
     written = sample(model, ids[:16], 16, temperature=0)
     right = (written[16:] == ids[16:32]).float().mean().item()
-    assert right > 0.8, (
-        f"of another text, of random letters, it gives back {right:.0%}; the last loss is {losses[-1]:.2f}"
-    )
+    assert right > 0.8, f"from a text of random letters, it reproduces {right:.0%}; the last loss is {losses[-1]:.2f}"

@@ -50,7 +50,7 @@ def test_can_learn(Adapter):
     layer = Adapter(nn.Linear(5, 4), 2, 4)
     layer(torch.randn(3, 5)).square().sum().backward()
     assert any(m.grad is not None and m.grad.abs().sum() > 0 for m in (layer.A, layer.B)), (
-        "with A and B both zero no gradient is ever different from zero: start A at random"
+        "if A and B are both zero, every gradient stays zero: start A at random"
     )
 
 
@@ -72,9 +72,7 @@ def test_scale(Adapter):
 def test_layer_is_frozen(Adapter):
     layer = nn.Linear(5, 4)
     trained = {name for name, p in Adapter(layer, 2, 4).named_parameters() if p.requires_grad}
-    assert trained == {"A", "B"}, (
-        f"an adapter freezes the layer that it is given, and trains A and B: {sorted(trained)}"
-    )
+    assert trained == {"A", "B"}, f"an adapter freezes its layer and trains only A and B, not {sorted(trained)}"
 
 
 def test_starts_at_random(Adapter):
@@ -84,7 +82,7 @@ def test_starts_at_random(Adapter):
         torch.manual_seed(seed)
         starts.append(Adapter(layer, 20, 4).A.detach().clone())
     assert starts[0].equal(starts[2]) and not starts[0].equal(starts[1]), (
-        "A is not drawn from torch's generator: it holds the same numbers for every seed, or memory that nobody wrote"
+        "A is not drawn from torch's generator: it is the same for every seed, or it is uninitialized memory"
     )
 
 
@@ -96,17 +94,17 @@ def test_only_adapters_train(add):
 
 def test_the_given_model(add):
     model = _model()
-    assert add(model, ["query"], 2, 4.0) is model, "the layers of the given model are replaced, and no copy's"
+    assert add(model, ["query"], 2, 4.0) is model, "replace the layers in the given model, not in a copy"
 
 
 def test_nested(add, Adapter):
     model = add(_model(), ["query", "up"], 2, 4.0)
-    assert _kinds(model, Adapter) == 4, "each block has two of the named layers, in the nested block too"
+    assert _kinds(model, Adapter) == 4, "each block has two of the named layers, and so has the nested block"
 
 
 def test_whole_names(add, Adapter):
     model = add(_model(), ["quer", "own", "blocks.0.up"], 2, 4.0)
-    assert _kinds(model, Adapter) == 0, "a layer is adapted whose name is in the list, whole, and not a part of it"
+    assert _kinds(model, Adapter) == 0, "adapt a layer only if its whole name is in the list, not a part of it"
 
 
 def test_children_of_the_model(add, merge, Adapter):
@@ -119,8 +117,8 @@ def test_linear_layers_only(add, Adapter):
     try:
         model = add(_model(), ["norm", "query"], 2, 4.0)
     except AttributeError as error:
-        raise AssertionError(f"a layer norm of a given name was taken for a linear layer: {error}") from None
-    assert _kinds(model, Adapter) == 2, "only linear layers are adapted, and `norm` is none"
+        raise AssertionError(f"a layer norm with a given name was treated as a linear layer: {error}") from None
+    assert _kinds(model, Adapter) == 2, "only linear layers are adapted, and `norm` is not one"
 
 
 def test_merge(add, merge, Adapter):
@@ -145,7 +143,7 @@ def test_merge_leaves_the_model(add, merge):
 def test_strip(add, strip):
     model, x = _learned(add), torch.randn(7, 6)
     assert torch.allclose(_run(strip(model), x), _run(_model(), x), atol=1e-6), (
-        "without its adapters the model must give the outputs from before the training"
+        "without its adapters, the model must give the outputs from before the training"
     )
 
 
@@ -156,4 +154,6 @@ def test_hidden_models(add, merge, Adapter, seed):
         assert _kinds(model, Adapter) == 2 * len(names), f"wrong layers were replaced for {names}"
         twice = [_run(merge(model), inputs) for _ in range(2)]
         for outputs in twice:
-            assert torch.allclose(outputs, _run(model, inputs), atol=1e-4), "a merge of some layers goes wrong"
+            assert torch.allclose(outputs, _run(model, inputs), atol=1e-4), (
+                "after merging some of the layers, the outputs are wrong"
+            )

@@ -6,7 +6,7 @@ from torch import nn
 
 
 class Adapter(nn.Module):
-    """A frozen linear layer and a trainable product of rank r beside it."""
+    """A frozen linear layer plus a trainable product of rank r."""
 
     def __init__(self, linear: nn.Linear, r: int, alpha: float):
         super().__init__()
@@ -25,7 +25,7 @@ class Adapter(nn.Module):
 
 
 def add(model: nn.Module, names: list[str], r: int, alpha: float) -> nn.Module:
-    """Freeze the model, and put an adapter around each linear layer of these names."""
+    """Freeze the model, and put an adapter around each linear layer with one of these names."""
     ### BEGIN SOLUTION
     model.requires_grad_(False)
     for parent in list(model.modules()):
@@ -37,14 +37,14 @@ def add(model: nn.Module, names: list[str], r: int, alpha: float) -> nn.Module:
 
 
 def merge(model: nn.Module) -> nn.Module:
-    """A new model whose linear layers contain what the adapters learned."""
+    """Return a new model whose linear layers contain what the adapters learned."""
     ### BEGIN SOLUTION
     return _without(model, keep=True)
     ### END SOLUTION
 
 
 def strip(model: nn.Module) -> nn.Module:
-    """A new model as it was before the adapters learned."""
+    """Return a new model as it was before the adapters learned."""
     ### BEGIN SOLUTION
     return _without(model, keep=False)
 

@@ -4,7 +4,7 @@ import torch
 
 
 def pack(lengths: Sequence[int], capacity: int) -> list[list[int]]:
-    """Rows of document indices, by best-fit decreasing."""
+    """Return rows of document indices, by best-fit decreasing."""
     ### BEGIN SOLUTION
     bins: list[list[int]] = []
     room: list[int] = []
@@ -23,7 +23,7 @@ def pack(lengths: Sequence[int], capacity: int) -> list[list[int]]:
 
 
 def layout(lengths: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mask (T, T) and positions (T,) of one row that holds documents of these lengths."""
+    """Return mask (T, T) and positions (T,) of one row that holds documents of these lengths."""
     ### BEGIN SOLUTION
     blocks = [torch.ones(n, n, dtype=torch.bool).tril() for n in lengths]
     return torch.block_diag(*blocks).bool(), torch.cat([torch.arange(n) for n in lengths])
@@ -31,7 +31,7 @@ def layout(lengths: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def labels(documents: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Labels (T,), not shifted, -100 where a token would be predicted across a border."""
+    """Return labels (T,), not shifted, -100 where a token would be predicted across a border."""
     ### BEGIN SOLUTION
     parts = [d.clone() for d in documents]
     for part in parts:
@@ -47,7 +47,7 @@ def leak(
     second: torch.Tensor,
     isolated: bool,
 ) -> float:
-    """How much the logits of `second` depend on what stands before it."""
+    """Return how much the logits of `second` depend on what comes before it."""
     ### BEGIN SOLUTION
     sizes = [len(first), len(second)] if isolated else [len(first) + len(second)]
     mask, positions = layout(sizes)

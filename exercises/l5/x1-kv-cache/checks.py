@@ -36,7 +36,7 @@ def _ran(net, work):
 
 
 def _filled(made, config, parts):
-    """A cache into which so many positions were written at a time, and everything that was written."""
+    """Return a cache after writes of the given numbers of positions, and everything that was written."""
     every = _rows(config, sum(parts))
     at = 0
     for part in parts:
@@ -53,11 +53,11 @@ def test_gives_back_everything(KVCache):
     for layer in range(config.layers):
         keys, values = made.update(layer, *(layer + last))
         assert keys.shape == values.shape == (1, 2, 7, 8), (
-            "update gives back what has been written so far, not all of the reserved memory"
+            "update returns what has been written so far, not all of the reserved memory"
         )
         expected = layer + torch.cat((every, last), dim=3)
         assert keys.equal(expected[0]) and values.equal(expected[1]), (
-            "each layer has keys and values of its own, in the order in which they came"
+            "each layer has its own keys and values, in the order in which they came"
         )
 
 
@@ -80,12 +80,12 @@ def test_memory_is_reserved_once(KVCache):
             places = {step[layer][at].untyped_storage().data_ptr() for step in given}
             assert len(places) == 1, (
                 f"the {what} of layer {layer} came back in new memory: update returns views of the memory reserved in "
-                "__init__, and no copy"
+                "__init__, not copies"
             )
 
 
 class _Largest(TorchDispatchMode):
-    """The elements of the largest storage that an operation makes, beside those that were there."""
+    """Records the largest new storage that an operation makes, in elements."""
 
     def __init__(self):
         super().__init__()
@@ -93,7 +93,7 @@ class _Largest(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls):
-        return False  # which spares seconds for the import of torch's compiler
+        return False  # saves the seconds that an import of torch's compiler takes
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **kwargs or {})
@@ -111,7 +111,7 @@ def test_memory_is_there_from_the_start(KVCache):
         for layer in range(config.layers):
             made.update(layer, *rows)
     assert largest.most < 1000, (
-        f"the first update made a tensor of {largest.most:,} elements: memory is reserved in __init__, before any comes"
+        f"the first update made a tensor of {largest.most:,} elements: reserve the memory in __init__"
     )
 
 
@@ -127,14 +127,14 @@ def test_refuses(KVCache):
     config = _model().config
     made, _ = _filled(KVCache(config, 5), config, (4,))
     for what, work in (
-        ("2 more positions where there is room for 1", lambda: made.update(0, *_rows(config, 2))),
+        ("2 more positions with room for 1", lambda: made.update(0, *_rows(config, 2))),
         ("a rewind to 6 of 4 positions", lambda: made.rewind(6)),
         ("a rewind to -1", lambda: made.rewind(-1)),
     ):
         try:
             work()
         except ValueError:
-            assert made.length == 4, f"{what} was refused, and changed the cache all the same"
+            assert made.length == 4, f"{what} raised ValueError, but changed the cache all the same"
             continue
         except Exception as error:
             raise AssertionError(f"{what} must raise ValueError, not {type(error).__name__}") from None
@@ -142,17 +142,17 @@ def test_refuses(KVCache):
     try:
         made.update(0, *_rows(config, 1))
     except ValueError:
-        raise AssertionError("where there is room for 1 position, 1 more must be accepted") from None
+        raise AssertionError("if there is room for 1 position, 1 more must be accepted") from None
 
 
 def test_rewind(KVCache):
     config = _model().config
     made, every = _filled(KVCache(config, 8), config, (6,))
     made.rewind(2)
-    assert made.length == 2, "after rewind(2) two positions are left"
+    assert made.length == 2, "after rewind(2), two positions are left"
     fresh = _rows(config, 1, seed=2)
     keys, _ = made.update(0, *fresh)
-    assert keys.equal(torch.cat((every[0, :, :, :2], fresh[0]), 2)), "new positions follow the two that were kept"
+    assert keys.equal(torch.cat((every[0, :, :, :2], fresh[0]), 2)), "new positions come after the two that were kept"
 
 
 def test_equal_tokens(KVCache, generate):
@@ -160,7 +160,7 @@ def test_equal_tokens(KVCache, generate):
         net = _model(**parts)
         tokens = torch.randint(23, (1, 9), generator=torch.Generator().manual_seed(3))
         found = generate(net, tokens, 12, KVCache(net.config, 40))
-        assert found.shape == (1, 21), "the prompt and 12 new tokens come back"
+        assert found.shape == (1, 21), "return the prompt and 12 new tokens"
         assert found.equal(_without(net, tokens, 12)), "the tokens differ from those without a cache"
 
 
@@ -169,7 +169,7 @@ def test_runs_each_position_once(KVCache, generate):
     tokens = torch.arange(9)[None]
     _, lengths = _ran(net, lambda: generate(net, tokens, 5, KVCache(net.config, 40)))
     assert lengths == [9, 1, 1, 1, 1], (
-        f"the prompt is run at once and then one token at a time, the last not at all; the runs were of {lengths}"
+        f"run the prompt at once, then one token at a time, and the last token not at all; your runs had {lengths}"
     )
 
 
@@ -179,8 +179,8 @@ def test_continues(KVCache, generate):
     first = generate(net, tokens, 4, made)
     longer = torch.cat((first, torch.tensor([[1, 2]])), 1)
     found, lengths = _ran(net, lambda: generate(net, longer, 2, made))
-    assert found.equal(_without(net, longer, 2)), "a cache that holds the beginning of the ids must be continued"
-    assert lengths == [3, 1], f"only what is not there is run: 3 positions, then 1; the runs were of {lengths}"
+    assert found.equal(_without(net, longer, 2)), "if the cache holds the beginning of the ids, continue from there"
+    assert lengths == [3, 1], f"run only what the cache does not hold: 3 positions, then 1; your runs had {lengths}"
 
 
 def test_hidden_random(KVCache, generate, seed):
@@ -191,17 +191,23 @@ def test_hidden_random(KVCache, generate, seed):
         tokens = torch.randint(23, (1, size), generator=draw)
         made = KVCache(net.config, 50)
         expected = _without(net, tokens, 8)
-        assert generate(net, tokens, 8, made).equal(expected), "other sizes: the tokens differ from those uncached"
-        assert generate(net, tokens, 8, made).equal(expected), "asked again with a full cache, the answer is another"
-        assert generate(net, expected[:, :-1], 1, made).equal(expected), "a cache ahead of the ids must go back to them"
+        assert generate(net, tokens, 8, made).equal(expected), (
+            "with different sizes, the tokens differ from those without a cache"
+        )
+        assert generate(net, tokens, 8, made).equal(expected), (
+            "on a second request, with a full cache, the answer is different"
+        )
+        assert generate(net, expected[:, :-1], 1, made).equal(expected), (
+            "if the cache is ahead of the ids, it must go back to their last token"
+        )
 
 
 def test_hidden_memory(KVCache):
     config = _model(layers=2, kv_heads=None).config
     made = KVCache(config, 4096)
-    assert made.nbytes == 2 * 2 * 4 * 8 * 4096 * 4, "the size is wrong where every head has keys of its own"
+    assert made.nbytes == 2 * 2 * 4 * 8 * 4096 * 4, "the size is wrong if every query head has its own keys"
     before, _ = made.update(0, *_rows(config, 1))
     made.update(1, *_rows(config, 1))
     made.rewind(0)
     after, _ = made.update(0, *_rows(config, 3))
-    assert before.data_ptr() == after.data_ptr(), "going back must not move or copy what was reserved"
+    assert before.data_ptr() == after.data_ptr(), "going back must not move or copy the reserved memory"

@@ -13,7 +13,7 @@ class KVCache:
         ### END SOLUTION
 
     def update(self, layer: int, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keep the new keys and values of a layer; give back all of them, as views."""
+        """Store the new keys and values of a layer, and return all of them, as views."""
         ### BEGIN SOLUTION
         stop = self.length + k.shape[2]
         if stop > self.capacity:
@@ -36,7 +36,7 @@ class KVCache:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are reserved."""
+        """The number of reserved bytes."""
         ### BEGIN SOLUTION
         return self._memory.nbytes
         ### END SOLUTION

@@ -30,7 +30,7 @@ def _by_itself(net, prompt, new):
 
 
 class _Script(torch.nn.Module):
-    """Says what it is told to, row by row, and notes what it was given."""
+    """Gives prescribed answers, row by row, and records its inputs."""
 
     def __init__(self, lines, sizes):
         super().__init__()
@@ -50,7 +50,7 @@ class _Script(torch.nn.Module):
 
 def test_pads_left(left_pad):
     rows, real = left_pad([torch.tensor([5, 6, 7]), torch.tensor([8])], 3)
-    assert rows.tolist() == [[5, 6, 7], [3, 3, 8]], "padding stands on the left, so that every row ends with its token"
+    assert rows.tolist() == [[5, 6, 7], [3, 3, 8]], "padding is on the left, so every row ends with its last token"
     assert real.dtype == torch.bool and real.tolist() == [[True] * 3, [False, False, True]], (
         "the mask is True on the tokens of the prompts and False on padding"
     )
@@ -59,7 +59,7 @@ def test_pads_left(left_pad):
 def test_pad_inside_a_prompt(left_pad):
     _, real = left_pad([torch.tensor([3, 5, 3, 3]), torch.tensor([3, 8])], 3)
     assert real.tolist() == [[True] * 4, [False, False, True, True]], (
-        "a token of the prompt was taken for padding, because it has the same number"
+        "a token of the prompt was treated as padding because it has the same number"
     )
 
 
@@ -68,7 +68,7 @@ def test_equal_to_alone(decode):
     found = decode(net, prompts, 6, END)
     for prompt, answer in zip(prompts, found, strict=True):
         assert list(answer) == _by_itself(net, prompt, 6), (
-            f"the prompt of {len(prompt)} tokens gets another answer in a batch than alone: does it see its padding?"
+            f"the prompt of {len(prompt)} tokens does not get the answer that it gets alone: does it see its padding?"
         )
 
 
@@ -78,14 +78,14 @@ def test_positions(decode):
         prompts = _prompts(len(lengths), lengths)
         found = decode(net, prompts, 6, END)
         right = [list(a) == _by_itself(net, prompt, 6) for prompt, a in zip(prompts, found, strict=True)]
-        assert all(right), "with learned positions an answer changes: count the real tokens of each row, from 0"
+        assert all(right), "with learned positions, an answer changes: count the real tokens of each row, from 0"
 
 
 def test_ends(decode):
     lines = [[4, END, 7, 7], [5, 6, 2, END], [1, 1, 1, 1, 1, 1]]
     told = decode(_Script(lines, (1, 2, 1)), _prompts(4, (1, 2, 1)), 5, END)
     assert [list(each) for each in told] == [[4, END], [5, 6, 2, END], [1] * 5], (
-        "an answer goes up to its first end token, with it, and has at most `new` tokens"
+        "an answer ends after its first end token, which it includes, and has at most `new` tokens"
     )
     assert all(type(token) is int for each in told for token in each), "the answers are lists of plain integers"
 
@@ -93,7 +93,7 @@ def test_ends(decode):
 def test_stops(decode):
     script = _Script([[4, END], [END]], (2, 1))
     decode(script, _prompts(5, (2, 1)), 9, END)
-    assert script.calls == 2, f"all had ended after 2 runs of the model, and there were {script.calls}"
+    assert script.calls == 2, f"all answers had ended after 2 runs of the model, but there were {script.calls}"
 
 
 def test_hidden_random(decode, seed):
@@ -105,7 +105,7 @@ def test_hidden_random(decode, seed):
         prompts[0][0] = END  # a prompt may contain it
         wanted = [_by_itself(net, each, 7) for each in prompts]
         assert [list(each) for each in decode(net, prompts, 7, END)] == wanted, (
-            "for other lengths, numbers of prompts or an end token in a prompt, an answer differs from the one alone"
+            "for a random batch, in which a prompt contains the end token, an answer differs from the one alone"
         )
 
 
@@ -113,6 +113,4 @@ def test_hidden_left_pad(left_pad, reference, seed):
     lengths = torch.randint(1, 20, (9,), generator=torch.Generator().manual_seed(seed)).tolist()
     given = _prompts(seed, lengths)
     for found, wanted in zip(left_pad(given, 4), reference.left_pad(given, 4), strict=True):
-        assert found.dtype == wanted.dtype and found.equal(wanted), (
-            "the rectangle or its mask is wrong for nine prompts"
-        )
+        assert found.dtype == wanted.dtype and found.equal(wanted), "for nine prompts, the ids or the mask are wrong"

@@ -4,7 +4,7 @@ from torchbook.llm import GPT
 
 
 def left_pad(prompts: list[torch.Tensor], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids (B, T), padded on the left, and the mask (B, T) of tokens that are not padding."""
+    """Return ids (B, T), padded on the left, and the mask (B, T) of tokens that are not padding."""
     ### BEGIN SOLUTION
     width = max(len(prompt) for prompt in prompts)
     gaps = torch.tensor([width - len(prompt) for prompt in prompts])
@@ -15,7 +15,7 @@ def left_pad(prompts: list[torch.Tensor], pad: int) -> tuple[torch.Tensor, torch
 
 @torch.inference_mode()
 def decode(model: GPT, prompts: list[torch.Tensor], new: int, end: int) -> list[list[int]]:
-    """The greedy answer to each prompt, up to and with `end`, at most `new` tokens."""
+    """Return the greedy answer to each prompt, up to and including `end`, at most `new` tokens."""
     ### BEGIN SOLUTION
     batch, valid = left_pad(prompts, end)
     said: list[list[int]] = [[] for _ in prompts]

@@ -27,7 +27,7 @@ def _same(found, expected, message):
 
 
 class _Block(nn.Module):
-    """A block's parameters, made of modules, so that nothing is counted by hand."""
+    """A block built from modules, so that no parameter is counted by hand."""
 
     def __init__(self, s):
         super().__init__()
@@ -54,7 +54,7 @@ def _linear(net):
 
 
 def _counted(s):
-    """Both counts, parameter by parameter, for shapes that are too large to be built."""
+    """Return both counts, parameter by parameter, for shapes that are too large to be built."""
     narrow = s.hidden // s.heads * s.kv_heads
     inside = [(s.hidden, s.hidden), (narrow, s.hidden), (narrow, s.hidden), (s.hidden, s.hidden)]
     inside += [(s.ffn, s.hidden), (s.ffn, s.hidden), (s.hidden, s.ffn)]
@@ -70,8 +70,7 @@ def test_parameters(parameters):
         f"not {found[0]:,}"
     )
     assert found[1] == expected[1], (
-        f"beside them 7B has {expected[1]:,}: norms, the table of tokens and a head that is not tied to it, "
-        f"not {found[1]:,}"
+        f"7B has {expected[1]:,} other parameters: norms, the table of tokens, and an untied head, not {found[1]:,}"
     )
     assert sum(found) == 6_738_415_616, "Llama 2 7B has 6,738,415,616 parameters"
 
@@ -79,13 +78,13 @@ def test_parameters(parameters):
 def test_shared_heads(parameters):
     found, expected = tuple(parameters(_SEVENTY)), _counted(_SEVENTY)
     assert found == expected, (
-        "70B has 8 heads of keys and values for 64 of queries, so keys and values are narrower: "
+        "70B has 8 heads of keys and values for 64 query heads, so keys and values are narrower: "
         f"{expected}, not {found}"
     )
 
 
 class _Watch(TorchFunctionMode):
-    """Notes what torch is asked for."""
+    """Records the calls of torch functions."""
 
     def __init__(self):
         super().__init__()
@@ -101,7 +100,7 @@ def test_nothing_is_built(parameters, state_bytes, token_bytes, gpus_needed):
         parameters(_SEVEN), gpus_needed(_SEVEN, "full", 80e9, 10)
         for method in _EVERY:
             state_bytes(_SEVEN, method), token_bytes(_SEVEN, method, 10)
-    assert not watch.seen, f"nothing is to be built, and torch was asked for: {', '.join(watch.seen[:3])}"
+    assert not watch.seen, f"build no model; torch was called: {', '.join(watch.seen[:3])}"
 
 
 def test_full_state(state_bytes):
@@ -134,7 +133,7 @@ def test_four_bits(state_bytes):
         "half a byte and a sixteenth for scales in the blocks, two bytes for tables and norms",
     )
     difference = state_bytes(_SEVENTY, "lora") - state_bytes(_SEVENTY, "qlora")
-    _same(difference, 2 * matrices - matrices * 9 / 16, "LoRA and QLoRA differ in the matrices of the blocks alone, by")
+    _same(difference, 2 * matrices - matrices * 9 / 16, "LoRA and QLoRA differ only in the matrices of the blocks, by")
 
 
 def test_eight_bits(state_bytes):
@@ -162,7 +161,7 @@ def test_cache(token_bytes):
     _same(
         token_bytes(_SEVENTY, "serve4", 1000),
         2 * numbers,
-        "keys and values of 80 layers, 8 heads and 128 channels stay bf16, also when weights have 4 bits",
+        "keys and values of 80 layers, 8 heads and 128 channels stay bf16, even if weights have 4 bits",
     )
 
 
@@ -173,7 +172,7 @@ def test_gpus(gpus_needed):
         assert found == number, f"70B, {method}, with 4096 tokens on cards of 80 GB: {number}, not {found}"
         assert type(found) is int, "a number of GPUs is an integer"
     found = gpus_needed(_SEVENTY, "serve4", 24e9, 4096)
-    assert found == 2, f"70B in 4 bits is more than 24 GB: 2 such cards, not {found}"
+    assert found == 2, f"70B in 4 bits takes more than 24 GB, so it needs 2 such cards, not {found}"
 
 
 def test_tokens_of_its_own(gpus_needed, state_bytes, token_bytes):
@@ -182,8 +181,7 @@ def test_tokens_of_its_own(gpus_needed, state_bytes, token_bytes):
     expected = math.ceil(state_bytes(s, "full") / (0.9 * 80e9 - token_bytes(s, "full", tokens)))
     found = gpus_needed(s, "full", 80e9, tokens)
     assert found == expected, (
-        f"in training each GPU has {tokens} tokens of its own, whose bytes are not divided: "
-        f"{expected} GPUs, not {found}"
+        f"in training, each GPU has its own {tokens} tokens, whose bytes are not divided: {expected} GPUs, not {found}"
     )
 
 
@@ -191,7 +189,7 @@ def test_rounds_up(gpus_needed, state_bytes, token_bytes):
     whole = state_bytes(_SEVEN, "serve16") + token_bytes(_SEVEN, "serve16", 10)
     for parts in (1, 2, 5):
         exact = gpus_needed(_SEVEN, "serve16", whole / parts * (1 + 1e-6), 10, room=1.0)
-        assert exact == parts, f"{parts} GPUs hold it with a hair's breadth to spare, and {exact} are said to be needed"
+        assert exact == parts, f"{parts} GPUs hold it with very little to spare, so {parts} are needed, not {exact}"
         above = gpus_needed(_SEVEN, "serve16", whole / parts * (1 - 1e-6), 10, room=1.0)
         assert above == parts + 1, f"{parts} GPUs are a few bytes too small, so {parts + 1} are needed, not {above}"
     above = gpus_needed(_SEVEN, "serve16", whole - 1, 10, room=1.0)
@@ -227,7 +225,7 @@ def test_hidden_bytes_of_a_network(state_bytes, token_bytes):
     rows = [m.weight.shape[0] for m in _linear(net)]
     quantised = sum(m.weight.numel() for m in _linear(net)) + 4 * sum(rows)
     plain = sum(p.nbytes for p in net.parameters()) - sum(m.weight.nbytes for m in _linear(net))
-    _same(state_bytes(s, "serve8"), quantised + plain, "with matrices of the blocks in int8 it takes")
+    _same(state_bytes(s, "serve8"), quantised + plain, "with matrices of the blocks in int8, it takes")
     logits = torch.randn(7, s.vocab, requires_grad=True)
     inputs = torch.randn(s.layers, 7, s.hidden, dtype=torch.bfloat16)
     saved = inputs.nbytes + logits.nbytes + logits.log_softmax(-1).nbytes

@@ -28,7 +28,7 @@ class Counted(torch.autograd.Function):
 
 
 class Followed(TorchFunctionMode):
-    '''What meets tensors that are elsewhere while it is where the dataset is.'''
+    '''Finds tensors that are still where the dataset is when they meet tensors on the device of the model.'''
 
     def __init__(self, start):
         super().__init__()
@@ -46,7 +46,7 @@ class Followed(TorchFunctionMode):
         out = func(*args, **named)
         for t in tree_leaves(out):
             if isinstance(t, torch.Tensor):
-                self.left.pop(id(t), None)  # what need not be moved is not copied
+                self.left.pop(id(t), None)  # `to` returns the same tensor if it need not move it
                 if left:
                     self.left[id(t)] = t
         return out
@@ -72,7 +72,7 @@ def numbered(rows):
 
 
 def trained(answer, name, rows, **how):
-    '''A training of the learner's, and all that is asked about it.'''
+    '''Runs the learner's training, and measures all that the checks ask about.'''
     dataset, path = numbered(rows), folder / f"{name}.pt"
     torch.manual_seed(10 + rank)
     model = Seeing()
@@ -121,7 +121,7 @@ def trained(answer, name, rows, **how):
 
 
 def again(model, dataset, everyone, *, epochs, batch_size, accumulate):
-    '''One process, from rank 0's weights, with the batches that the ranks have seen.'''
+    '''Trains in one process, from rank 0's weights, with the batches that the ranks have seen.'''
     one = Seeing().eval()
     one.load_state_dict(everyone[0][1])
     x, y = dataset.tensors
@@ -161,7 +161,7 @@ def _values(source, case="plain"):
 def test_same_weights(train, source):
     first, second = _values(source)
     assert first["weights"] == second["weights"], (
-        "after training the ranks have different weights: each of them has trained a model of its own"
+        "after training, the ranks have different weights: each of them has trained its own model"
     )
 
 
@@ -171,11 +171,11 @@ def test_every_row_once(train, source):
     both = {row for batch in first[: len(first) // 2] for row in batch}
     both &= {row for batch in second[: len(second) // 2] for row in batch}
     assert not both, (
-        f"in the first epoch {len(both)} of 24 rows were used on both ranks: DDP does not split data, a sampler does"
+        f"in the first epoch, {len(both)} of 24 rows were used on both ranks: DDP does not split data, a sampler does"
     )
     assert together == sorted(2 * list(range(24))), (
-        f"in two epochs of 24 rows each row is used twice; used were {len(together)} rows in all, "
-        f"{len(set(together))} different ones"
+        f"in two epochs of 24 rows, each row is used twice; you used {len(together)} rows in all, "
+        f"{len(set(together))} of them different"
     )
 
 
@@ -183,9 +183,9 @@ def test_batch_size(train, source):
     for case, expected in (("plain", 4), ("four", 2)):
         sizes = {len(batch) for one in _values(source, case) for batch in one["seen"]}
         assert sizes == {expected}, (
-            f"{'a batch of 8' if case == 'plain' else 'a batch of 16 in 4 micro-batches'} on two ranks is {expected} "
-            f"rows for each forward of a rank, not {', '.join(map(str, sorted(sizes))) or 'none'}: "
-            "`batch_size` is that of all ranks together"
+            f"{'a batch of 8' if case == 'plain' else 'a batch of 16 in 4 micro-batches'} on two ranks means "
+            f"{expected} rows in each forward pass of a rank, not {', '.join(map(str, sorted(sizes))) or 'none'}: "
+            "`batch_size` counts the rows of all ranks together"
         )
 
 
@@ -193,15 +193,15 @@ def test_new_order(train, source):
     for rank, one in enumerate(_values(source)):
         rows = [row for batch in one["seen"] for row in batch]
         half = len(rows) // 2
-        assert rows[:half] != rows[half:], f"rank {rank} has the same rows in the same order in both epochs"
-        assert rows[:half] != sorted(rows[:half]), f"rank {rank} has its rows in the order of the dataset"
+        assert rows[:half] != rows[half:], f"rank {rank} uses the same rows in the same order in both epochs"
+        assert rows[:half] != sorted(rows[:half]), f"rank {rank} uses its rows in the order of the dataset"
 
 
 def test_one_process(train, source):
     for case in ("plain", "four"):
         worst = max(one["worst"] for one in _values(source, case))
         assert worst < 1e-4, (
-            "one process with rank 0's weights and the same batches gets other weights"
+            "one process with rank 0's weights and the same batches gets different weights"
             f"{', with 4 micro-batches a step' if case == 'four' else ''}; the largest difference is {worst:.1g}"
         )
 
@@ -209,19 +209,19 @@ def test_one_process(train, source):
 def test_one_exchange_a_step(train, source):
     one = _values(source, "four")[0]
     steps, sent = 4, one["numbers"] / one["size"]
-    assert sent > steps - 0.5, f"4 steps need 4 exchanges of all gradients; there were {sent:.1f}"
+    assert sent > steps - 0.5, f"4 steps need 4 exchanges of all gradients, but there were {sent:.1f}"
     assert sent < 2 * steps, (
         f"4 steps of 4 micro-batches exchanged all gradients {sent:.0f} times: accumulation alone saves nothing, "
-        "as DDP exchanges in every backward"
+        "because DDP exchanges gradients in every backward pass"
     )
 
 
 def test_mean_loss(train, source):
     first, second = _values(source)
-    assert first["losses"] == second["losses"], "each rank returns the loss of its own rows: the mean is over all"
-    assert not first["types"], f"the list has numbers, and not a {' or a '.join(first['types'])}"
+    assert first["losses"] == second["losses"], "each rank returns the loss of its own rows, not the mean over all rows"
+    assert not first["types"], f"the list holds numbers, not a {' or a '.join(first['types'])}"
     found, expected = first["losses"], first["wanted_losses"]
-    assert len(found) == 2, f"two epochs have two losses, not {len(found)}"
+    assert len(found) == 2, f"two epochs give two losses, not {len(found)}"
     assert all(abs(f - e) < 1e-3 for f, e in zip(found, expected, strict=True)), (
         f"the mean losses over all rows are {', '.join(f'{e:.4f}' for e in expected)}, not "
         f"{', '.join(f'{f:.4f}' for f in found)}"
@@ -231,34 +231,34 @@ def test_mean_loss(train, source):
 def test_device(train, source):
     met = _values(source)[0]["met"]
     assert not met or "device_ids" in source, (  # with device_ids, DDP moves what goes through it
-        f"rows of the dataset are on the CPU, and {', '.join(met)} gets them together with tensors that are on the "
-        "model's device: nobody has moved them there, and on a GPU that fails"
+        f"rows of the dataset are on the CPU, but {', '.join(met)} gets them together with tensors on the "
+        "model's device: nothing has moved them there, which fails on a GPU"
     )
 
 
 def test_no_history(train, source):
     held = _values(source, "four")[0]["held"]
     assert held <= 4, (
-        f"a forward begins while {held} graphs of earlier ones are held, more than the 4 micro-batches of a step: "
-        "a sum of losses keeps the graph of each, and memory grows from step to step"
+        f"a forward pass begins while {held} graphs of earlier ones are kept, more than the 4 micro-batches of a step: "
+        "a sum of losses keeps the graph of each loss, so memory grows from step to step"
     )
 
 
 def test_one_writer(train, source):
     saves = [one["saves"] for one in _values(source)]
-    assert saves != [1, 1], "both ranks wrote the same file: whoever reads meanwhile finds half of one"
+    assert saves != [1, 1], "both ranks wrote the same file: a program that reads it meanwhile may find half of it"
     assert saves == [1, 0], f"rank 0 saves once and rank 1 never, not {saves[0]} and {saves[1]} times"
 
 
 def test_file_is_there(train, source):
     for rank, one in enumerate(_values(source)):
-        assert one["there"], f"`train` returned on rank {rank} before the file was there"
+        assert one["there"], f"`train` returned on rank {rank} before the file was complete"
 
 
 def test_plain_keys(train, source):
     one = _values(source)[0]
     assert one["keys"] == one["wanted"], (
-        f"a model without wrapper has the keys {', '.join(one['wanted'])}; in the file are "
+        f"a model without a wrapper has the keys {', '.join(one['wanted'])}, but the file has "
         f"{', '.join(one['keys']) or 'none'}"
     )
 
@@ -284,9 +284,9 @@ def cases(answer):
 def test_hidden_one_process(train, source, seed):
     for case in "01":
         for one in RANKS.values(f"SEED = {seed}\n{_RANDOM}", source, case):
-            assert one["worst"] < 1e-4, "in a training of other sizes the weights differ from those of one process"
+            assert one["worst"] < 1e-4, "with different sizes, the weights differ from those of one process"
             found, expected = one["losses"], one["wanted_losses"]
             right = len(found) == len(expected) and all(
                 abs(f - e) < 1e-3 for f, e in zip(found, expected, strict=False)
             )
-            assert right, "in a training of other sizes the losses are wrong"
+            assert right, "with different sizes, the losses are wrong"

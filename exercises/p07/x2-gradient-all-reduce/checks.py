@@ -58,7 +58,7 @@ def cases(answer):
 
 def test_mean(average_gradients, source):
     gradients, _ = RANKS.values(_CASES, source, "mean")[0]
-    why = {4.0: ": that is the sum", 1.0: ": nothing came from rank 1", 0.5: ": divided, but not added up"}
+    why = {4.0: ": that is the sum", 1.0: ": it is rank 0's own gradient", 0.5: ": divided, but not added up first"}
     for found in gradients:
         assert abs(found - 2.0) < 1e-6, f"gradients 1 and 3 have the mean 2, not {found:g}{why.get(found, '')}"
 
@@ -70,18 +70,18 @@ def test_every_rank(average_gradients, source):
 
 def test_parameters_stay(average_gradients, source):
     for rank, (_, stayed) in enumerate(RANKS.values(_CASES, source, "mean")):
-        assert stayed, f"on rank {rank} the parameters themselves changed: reduce .grad and leave the weights alone"
+        assert stayed, f"on rank {rank} the parameters themselves changed: reduce .grad, and leave the weights alone"
 
 
 def test_world_size(average_gradients, source):
     gradients, _ = RANKS.values(_CASES, source, "alone")[0]
-    assert gradients == [1.0, 1.0], f"in a group of one rank gradients stay as they are, 1, not {gradients[0]:g}"
+    assert gradients == [1.0, 1.0], f"in a group of one rank, gradients of 1 stay 1, and do not become {gradients[0]:g}"
 
 
 def test_whole_batch(average_gradients, source):
     error = max(RANKS.values(_CASES, source, "whole"))
     assert error < 1e-6, (
-        f"two ranks with half of the batch each differ from one process with all of it by {error:.1e}: average every "
+        f"two ranks with half of the batch each differ by {error:.1e} from one process with all of it: average every "
         "parameter's gradient, biases too"
     )
 
@@ -90,8 +90,8 @@ def test_none_on_one_rank(average_gradients, source):
     first, second = (said.get("none", {}).get("error") for said in RANKS.run(_CASES, source))
     assert not second, f"rank 1, where one gradient is None: {second}"
     assert not first, (
-        "rank 1 has no gradient for one parameter, and rank 0 waits for it in vain: every rank makes the same calls, "
-        f"whatever its own gradients are ({first})"
+        "rank 1 has no gradient for one parameter, and rank 0 waits for it in vain: every rank must make the same "
+        f"calls, whatever its own gradients are ({first})"
     )
     for rank, found in enumerate(RANKS.values(_CASES, source, "none")):
         assert found == 1.5, (
@@ -101,9 +101,9 @@ def test_none_on_one_rank(average_gradients, source):
 
 def test_frozen(average_gradients, source):
     for rank, (none, trained, still_none, old) in enumerate(RANKS.values(_CASES, source, "frozen")):
-        assert abs(trained - 2.0) < 1e-6, f"beside frozen layers, gradients 1 and 3 have the mean 2, not {trained:g}"
-        assert none is still_none is None, f"on rank {rank} a frozen parameter without a gradient has got one"
-        assert old == 1.0 + 2 * rank, f"on rank {rank} the old gradient of a frozen parameter has changed"
+        assert abs(trained - 2.0) < 1e-6, f"next to frozen layers, gradients 1 and 3 have the mean 2, not {trained:g}"
+        assert none is still_none is None, f"on rank {rank}, a frozen parameter without a gradient was given one"
+        assert old == 1.0 + 2 * rank, f"on rank {rank}, the old gradient of a frozen parameter has changed"
 
 
 _DDP = '''
@@ -116,7 +116,7 @@ def cases(answer):
     average = answer.average_gradients
 
     class Branches(nn.Module):
-        """Rank 1 leaves out a layer now and then; one layer is frozen."""
+        """Rank 1 leaves out a layer in some steps; one layer is frozen."""
 
         def __init__(self, width):
             super().__init__()
@@ -154,4 +154,4 @@ def cases(answer):
 
 def test_hidden_like_ddp(average_gradients, source, seed):
     error = max(RANKS.values(f"SEED = {seed}\n{_DDP}", source, "ddp"))
-    assert error < 1e-12, f"after four steps in float64 the weights differ from those of DDP by {error:.1e}"
+    assert error < 1e-12, f"after four steps in float64, the weights differ from those of DDP by {error:.1e}"

@@ -4,7 +4,7 @@ from torch import nn
 
 
 def average_gradients(model: nn.Module) -> None:
-    """Replace each gradient by its mean over all ranks; called on every rank after backward."""
+    """Replace each gradient by its mean over all ranks; every rank calls this after backward."""
     ### BEGIN SOLUTION
     for p in model.parameters():
         if p.requires_grad:

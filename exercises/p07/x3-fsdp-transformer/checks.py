@@ -63,7 +63,7 @@ def sharded(answer, size):
 
 
 def step(answer, size):
-    '''One step of a sharded model, measured; and how far its gradients are from those of the whole batch.'''
+    '''Measures one step of a sharded model, and how far its gradients are from those of the whole batch.'''
     torch.manual_seed(0)
     twin = Transformer(*size)
     x = torch.randint(size[0], (4, 6))
@@ -126,7 +126,7 @@ def cases(answer):
             return ""
         kinds = {{type(t).__name__ for t in found.values()}} - {{"Tensor"}}
         if kinds:
-            return f"rank 0 gets a {{kinds.pop()}}, not ordinary tensors"
+            return f"rank 0 gets a {{kinds.pop()}} instead of ordinary tensors"
         expected = twin.state_dict()
         if list(found) != list(expected):
             return f"the keys are {{', '.join(found) or 'none'}}"
@@ -134,7 +134,7 @@ def cases(answer):
             if t.shape != expected[name].shape:
                 return f"{{name}} has the shape {{tuple(t.shape)}}, not {{tuple(expected[name].shape)}}"
             if not t.equal(expected[name]):
-                return f"{{name}} has other values"
+                return f"{{name}} has the wrong values"
         return ""
 
     yield "step", lambda: step(answer, {_SIZE})
@@ -165,15 +165,15 @@ def test_everything_is_sharded(shard, source):
 def test_one_block_at_a_time(shard, source):
     blocks = RANKS.values(_CASES, source, "step")[0]["blocks"]
     assert blocks == 1, (
-        f"in the forward {blocks} of 3 blocks are whole at one time: a unit is gathered as a whole, and each block is "
-        "one, whose parameters are freed after its forward"
+        f"in the forward pass, {blocks} of 3 blocks are whole at one time: a unit is gathered as a whole, so make each "
+        "block a unit, and let its parameters be freed after its forward pass"
     )
 
 
 def test_gradients(shard, source):
     worst = max(one["worst"] for one in RANKS.values(_CASES, source, "step"))
     assert worst < 1e-5, (
-        f"two ranks with half of the batch each have other gradients than one process with all of it, by {worst:.0e}"
+        f"the gradients of two ranks with half of the batch each differ by {worst:.0e} from those of the whole batch"
     )
 
 
@@ -182,7 +182,7 @@ def test_memory(memory, source):
     for rank, one in enumerate(RANKS.values(_CASES, source, "measured")):
         for key, expected in one.items():
             found = predicted[rank][key]
-            assert found == expected, f"rank {rank} of 2 holds {expected} bytes of {key}, and predicted are {found}"
+            assert found == expected, f"rank {rank} of 2 holds {expected} bytes of {key}, but you predict {found}"
 
 
 def test_gathered(memory):
@@ -190,7 +190,7 @@ def test_gathered(memory):
     for world in (2, 4):
         found = _held(memory(_transformer(*_SIZE), world, 0, True))["gathered"]
         assert found == own + block, (
-            f"whole at one time are one block, {block} bytes, and what is outside of the blocks, {own}, not {found}"
+            f"one block, {block} bytes, and what is outside the blocks, {own}, are whole at one time, not {found}"
         )
 
 
@@ -202,7 +202,7 @@ def test_memory_under_ddp(memory):
         found = _held(memory(model, world, world - 1, False))
         for key, value in (expected | {"gathered": 0}).items():
             assert found[key] == value, (
-                f"under DDP, with {world} ranks, each holds {value} bytes of {key}, not {found[key]}"
+                f"under DDP with {world} ranks, each rank holds {value} bytes of {key}, not {found[key]}"
             )
 
 
@@ -210,16 +210,16 @@ def test_one_billion(fewest_ranks):
     model = _transformer(32_000, 2048, 16, 20)
     found = fewest_ranks(model, 16_000_000_000, False)
     assert found is None, (
-        f"1.1 billion parameters under DDP need 18 GB on each rank: {found} ranks of 16 GB do not help either"
+        f"under DDP, 1.1 billion parameters need 18 GB on every rank, so {found} ranks of 16 GB do not help"
     )
     for budget, expected in ((20_000_000_000, 1), (16_000_000_000, 2), (4_000_000_000, 6), (1_000_000_000, 67)):
         found = fewest_ranks(model, budget, True)
         assert found == expected, (
-            f"1.1 billion parameters, sharded, need {expected} ranks of {budget // 10**9} GB, not {found}: shards "
-            "become smaller, and what is gathered does not"
+            f"1.1 billion parameters, sharded, need {expected} ranks of {budget // 10**9} GB, not {found}: with more "
+            "ranks, shards become smaller, but what is gathered does not"
         )
     found = fewest_ranks(model, 700_000_000, True)
-    assert found is None, f"what is gathered for one block is more than 0.7 GB, with {found} ranks too"
+    assert found is None, f"what is gathered takes more than 0.7 GB, with {found} ranks too"
 
 
 def test_limits(fewest_ranks, memory):
@@ -228,15 +228,17 @@ def test_limits(fewest_ranks, memory):
 
     model = _transformer(4096, 4, 2, 1)
     found = fewest_ranks(model, held(model, 1024), True)
-    assert found == 1024, f"what fits to the last byte fits, and 1024 ranks may be taken: 1024, not {found}"
+    assert found == 1024, (
+        f"a budget that is used to the last byte is enough, and 1024 ranks are allowed: 1024, not {found}"
+    )
     model = _transformer(4100, 4, 2, 1)
     found = fewest_ranks(model, held(model, 1025), True)
-    assert found is None, f"1025 ranks would be needed, and 1024 are the most that are asked about: None, not {found}"
+    assert found is None, f"1025 ranks would be needed, but only numbers up to 1024 count: None, not {found}"
 
 
 def test_full_state(full_state, source):
     why = RANKS.values(_CASES, source, "state")[0]
-    assert not why, f"the full state is that of a model that was never sharded: {why}"
+    assert not why, f"the full state must be that of a model that was never sharded: {why}"
 
 
 def test_hidden_memory(memory, reference, seed):
@@ -250,7 +252,7 @@ def test_hidden_memory(memory, reference, seed):
             found, expected = memory(model, world, one, sharded), reference.memory(model, world, one, sharded)
             for key, value in expected.items():
                 assert found[key] == value, (
-                    f"rank {one} of {world} holds {value} bytes of {key}, not {found[key]}, with the sizes {size}"
+                    f"with the sizes {size}, rank {one} of {world} holds {value} bytes of {key}, not {found[key]}"
                 )
 
 

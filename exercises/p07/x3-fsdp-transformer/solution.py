@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 
 class Block(nn.Module):
-    """A transformer block, (B, T, D) to (B, T, D)."""
+    """A transformer block that maps (B, T, D) to (B, T, D)."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Tokens (B, T) to logits (B, T, vocabulary)."""
+    """Maps tokens (B, T) to logits (B, T, vocabulary)."""
 
     def __init__(self, vocabulary: int, width: int, heads: int, layers: int) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def shard(model: nn.Module, mesh: DeviceMesh) -> None:
 
 
 def memory(model: nn.Module, world: int, rank: int, sharded: bool) -> dict[str, int]:
-    """Bytes that a rank holds, under FSDP or under DDP."""
+    """Return the bytes that a rank holds, under FSDP (sharded) or under DDP."""
     ### BEGIN SOLUTION
     held = gathered = 0
     parameters = list(model.parameters())
@@ -74,7 +74,7 @@ def memory(model: nn.Module, world: int, rank: int, sharded: bool) -> dict[str, 
 
 
 def fewest_ranks(model: nn.Module, budget: int, sharded: bool) -> int | None:
-    """The smallest number of ranks with which rank 0 holds at most this many bytes."""
+    """Return the smallest number of ranks with which rank 0 holds at most `budget` bytes."""
     ### BEGIN SOLUTION
     for world in range(1, 1025):
         if sum(memory(model, world, 0, sharded).values()) <= budget:
@@ -84,7 +84,7 @@ def fewest_ranks(model: nn.Module, budget: int, sharded: bool) -> int | None:
 
 
 def full_state(model: nn.Module) -> dict[str, torch.Tensor]:
-    """The state of the whole model, on rank 0."""
+    """Return the state of the whole model on rank 0."""
     ### BEGIN SOLUTION
     return get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
     ### END SOLUTION

@@ -30,7 +30,7 @@ def far(a, b):
 
 
 def compared(answer, width, heads, batch, length, bias, dtype=torch.float32):
-    '''A forward and a backward beside those of the full layer, and what was sent.'''
+    '''Compares a forward and a backward pass with those of the full layer, and counts what was sent.'''
     torch.manual_seed(width + heads)
     full = Attention(width, heads).to(dtype)
     if not bias:
@@ -113,7 +113,7 @@ def _layer(source):
 def test_output(ParallelAttention, source):
     for rank, one in _layer(source):
         assert not one["output"], (
-            f"rank {rank} returns something else than the full layer, and no bias is to blame: {one['output']}; which "
+            f"rank {rank} does not return the output of the full layer, even without a bias: {one['output']}; which "
             "rows of qkv.weight are the queries, keys and values of its heads?"
         )
 
@@ -121,10 +121,10 @@ def test_output(ParallelAttention, source):
 def test_bias_once(ParallelAttention, source):
     plain = [one["output"] for _, one in _layer(source)]
     for rank, one in enumerate(RANKS.values(_CASES, source, "bias")):
-        where = "only with a bias of `out`" if not plain[rank] else "with a bias of `out`, too"
+        where = "only if `out` has a bias" if not plain[rank] else "if `out` has a bias, too"
         assert not one["output"], (
-            f"{where}, rank {rank} returns something else than the full layer: {one['output']}; the bias is added "
-            "once, and not once by each rank before the sum"
+            f"{where}, rank {rank} does not return the output of the full layer: {one['output']}; add the bias "
+            "once, not on each rank before the sum"
         )
 
 
@@ -141,7 +141,7 @@ def test_share(ParallelAttention, source):
         )
     for rank, kept in enumerate(RANKS.values(_CASES, source, "kept")):
         assert not kept, (
-            f"rank {rank} keeps the full layer beside its part: when all others let it go, it is still there"
+            f"rank {rank} keeps the full layer in addition to its part: its weights stay in memory after `del full`"
         )
 
 
@@ -149,11 +149,11 @@ def test_dtype(ParallelAttention, source):
     try:
         ranks = RANKS.values(_CASES, source, "double")
     except AssertionError as error:
-        raise AssertionError(f"a layer in float64 has parts in float64: {error}") from None
+        raise AssertionError(f"for a layer in float64, the parts must be in float64 too: {error}") from None
     for rank, one in enumerate(ranks):
         wrong = [one["output"], one["input"], *one["weights"]]
         assert not any(wrong), (
-            f"of a layer in float64, rank {rank} computes something else: {next(filter(None, wrong))}"
+            f"for a layer in float64, rank {rank} computes something different: {next(filter(None, wrong))}"
         )
 
 
@@ -163,30 +163,30 @@ def test_one_all_reduce(ParallelAttention, source):
             reductions = sum(count for name, count in sent.items() if name in ("allreduce", "all_reduce"))
             listed = ", ".join(f"{count} {name}" for name, count in sent.items()) or "none"
             assert reductions == sum(sent.values()) == 1, (
-                f"a {when} makes one collective, an all-reduce, and here it makes: {listed}"
+                f"a {when} pass makes one collective call, an all-reduce, but yours makes: {listed}"
             )
 
 
 def test_input_gradient(ParallelAttention, source):
     for rank, one in _layer(source):
         assert not one["input"], (
-            f"on rank {rank} the gradient of x is not that of the full layer: {one['input']}; each rank knows the part "
-            "of its own heads only, until the parts are added up in backward"
+            f"on rank {rank}, the gradient of x is not that of the full layer: {one['input']}; each rank knows the "
+            "part of its own heads only, until the parts are added up in the backward pass"
         )
 
 
 def test_weight_gradients(ParallelAttention, source):
     for rank, one in _layer(source):
         assert not one["weights"], (
-            f"on rank {rank} gradients are not those of the full layer: {'; '.join(one['weights'])}. The ranks compute "
-            "one and the same loss: a gradient that is summed behind the layer, too, counts once for each rank"
+            f"on rank {rank}, gradients are not those of the full layer: {'; '.join(one['weights'])}. The ranks "
+            "compute the same loss, so a gradient that is also summed after the layer counts once for each rank"
         )
 
 
 def test_heads(ParallelAttention, source):
     for rank, found in enumerate(RANKS.values(_CASES, source, "refused")):
         assert found == "ValueError", (
-            f"3 heads cannot be divided among 2 ranks, although the width of 12 can: a ValueError, and not {found}, "
+            f"3 heads cannot be divided among 2 ranks, although the width of 12 can: raise a ValueError, not {found}, "
             f"on rank {rank}"
         )
 
@@ -204,7 +204,7 @@ def test_hidden_sizes(ParallelAttention, source, seed):
     for number, size in enumerate(sizes):
         for one in RANKS.values(cases, source, str(number)):
             width, heads, *_ = size
-            what = f"with {heads} heads and width {width}{', on one rank alone,' if number == 3 else ''}"
-            assert not one["output"], f"{what} the output is wrong: {one['output']}"
-            assert not one["input"], f"{what} the gradient of x is wrong: {one['input']}"
-            assert not one["weights"], f"{what} gradients are wrong: {'; '.join(one['weights'])}"
+            what = f"with {heads} heads and width {width}{', on a single rank' if number == 3 else ''}"
+            assert not one["output"], f"{what}, the output is wrong: {one['output']}"
+            assert not one["input"], f"{what}, the gradient of x is wrong: {one['input']}"
+            assert not one["weights"], f"{what}, gradients are wrong: {'; '.join(one['weights'])}"

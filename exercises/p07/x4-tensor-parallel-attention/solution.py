@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 
 class Attention(nn.Module):
-    """Causal self-attention, (B, T, D) to (B, T, D)."""
+    """Causal self-attention that maps (B, T, D) to (B, T, D)."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class Attention(nn.Module):
 
 ### BEGIN SOLUTION
 class Enter(torch.autograd.Function):
-    """The input as it is; in backward the sum of its gradients over the ranks."""
+    """Returns its input; the backward pass sums gradients over the ranks."""
 
     @staticmethod
     def forward(ctx, x: torch.Tensor) -> torch.Tensor:
@@ -35,7 +35,7 @@ class Enter(torch.autograd.Function):
 
 
 class Leave(torch.autograd.Function):
-    """The sum over the ranks; in backward the gradient as it is."""
+    """Sums its input over the ranks; the backward pass returns the gradient unchanged."""
 
     @staticmethod
     def forward(ctx, x: torch.Tensor) -> torch.Tensor:
@@ -50,7 +50,7 @@ class Leave(torch.autograd.Function):
 
 ### END SOLUTION
 class ParallelAttention(nn.Module):
-    """This rank's heads of an attention, (B, T, D) to (B, T, D) on every rank."""
+    """This rank's heads of an attention; maps (B, T, D) to (B, T, D) on every rank."""
 
     def __init__(self, full: Attention) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ RANKS = Ranks(world=2, limit=10, variables={"TORCH_FR_BUFFER_SIZE": "1000"})
 
 _COMMON = """
 def recorded():
-    '''The flight recorder's dump of a training in which rank 1 has one batch less, and leaves.'''
+    '''Returns the flight recorder's dump of a training in which rank 1 has one batch fewer, and leaves.'''
     store = dist.FileStore(str(folder / "recorded"), 2)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=limit)
     dist.broadcast(torch.zeros(2, 5), 0)
@@ -42,7 +42,7 @@ def flat(model):
 
 
 def simulated(counts, target):
-    '''What was meant, in one process.'''
+    '''Does what was meant, in one process.'''
     torch.manual_seed(0)
     model, log = nn.Linear(3, 1), []
     for step in range(min(counts)):
@@ -59,7 +59,7 @@ def simulated(counts, target):
 
 
 def at_target(answer):
-    '''A loss that is 1 in each step, on all ranks, and not below the target.'''
+    '''Trains with a loss that is 1 in each step, on all ranks, and so never below the target of 1.'''
     model, log = nn.Linear(3, 1), []
     nn.init.zeros_(model.weight)
     nn.init.zeros_(model.bias)
@@ -86,7 +86,7 @@ def cases(answer):
 
 
 def _dump(first, *calls, p2p=()):
-    """A dump that begins with a number; a call is a name, or a name and sizes."""
+    """Return a dump whose first call has the given number; a call is a name, or a name and sizes."""
     entries = []
     for number, call in enumerate(calls, first):
         name, *sizes = call.split()
@@ -123,10 +123,10 @@ def test_missing_call(diagnose):
     dumps = [_dump(1, *["all_reduce"] * count) for count in (5, 5, 3, 5)]
     found = _found(diagnose, dumps)
     assert found == (4, [2]), (
-        f"ranks 0, 1 and 3 made 5 calls and rank 2 made 3: they wait for it in call 4: (4, [2]), not {found}"
+        f"ranks 0, 1 and 3 made 5 calls, but rank 2 made 3, so they wait for it in call 4: (4, [2]), not {found}"
     )
     found = _found(diagnose, [_dump(1, "barrier"), {"entries": []}])
-    assert found == (1, [1]), f"rank 1 never called anything, and rank 0 one barrier: (1, [1]), not {found}"
+    assert found == (1, [1]), f"rank 1 never called anything, and rank 0 called one barrier: (1, [1]), not {found}"
 
 
 def test_other_call(diagnose):
@@ -134,14 +134,14 @@ def test_other_call(diagnose):
     odd = _dump(1, "broadcast", "all_reduce", "barrier", "all_reduce")
     found = _found(diagnose, [usual, odd, usual])
     assert found == (3, [1]), (
-        f"all made 4 calls, and the third of rank 1 is a barrier where the others reduce: (3, [1]), not {found}"
+        f"all ranks made 4 calls, but the third of rank 1 is a barrier where the others reduce: (3, [1]), not {found}"
     )
 
 
 def test_other_size(diagnose):
     usual, odd = _dump(1, "all_reduce 4 5", "all_reduce 20"), _dump(1, "all_reduce 4 5", "all_reduce 10")
     found = _found(diagnose, [usual, usual, odd])
-    assert found == (2, [2]), f"in call 2, rank 2 reduces 10 numbers and the others 20: (2, [2]), not {found}"
+    assert found == (2, [2]), f"in call 2, rank 2 reduces 10 numbers and the others reduce 20: (2, [2]), not {found}"
 
 
 def test_ring(diagnose):
@@ -149,7 +149,7 @@ def test_ring(diagnose):
     dumps = [_dump(21, *long[20:50]), _dump(31, *long[30:47]), _dump(26, *long[25:50])]
     found = _found(diagnose, dumps)
     assert found == (48, [1]), (
-        "the rings begin with calls 21, 31 and 26, and what was before is unknown; rank 1 is the one without call 48: "
+        "the buffers begin with calls 21, 31 and 26, and what came before is unknown; only rank 1 has no call 48: "
         f"(48, [1]), not {found}"
     )
 
@@ -157,7 +157,7 @@ def test_ring(diagnose):
 def test_majority(diagnose):
     odd, usual = _dump(1, "all_reduce", "all_gather"), _dump(1, "all_reduce", "all_reduce")
     found = _found(diagnose, [odd, usual, usual])
-    assert found == (2, [0]), f"two ranks reduce and rank 0 gathers: look at the one, (2, [0]), not {found}"
+    assert found == (2, [0]), f"two ranks reduce and rank 0 gathers, so look at rank 0: (2, [0]), not {found}"
     found = _found(diagnose, [odd, usual])
     assert found == (2, [0, 1]), f"of two ranks that differ, neither is the majority: (2, [0, 1]), not {found}"
     found = _found(diagnose, [odd, usual, usual, odd])
@@ -168,30 +168,29 @@ def test_point_to_point(diagnose):
     calls = ["all_reduce", "all_reduce", "barrier"]
     found = _found(diagnose, [_dump(1, *calls, p2p=(1, 1, 2)), _dump(1, *calls), _dump(1, *calls[:2], p2p=(2, 2, 2))])
     assert found == (3, [2]), (
-        f"sends count in a sequence of their own; rank 2 is the one without collective 3: (3, [2]), not {found}"
+        f"sends are numbered separately, and only rank 2 has no collective number 3: (3, [2]), not {found}"
     )
 
 
 def test_agreement(diagnose):
     calls = ["all_reduce 3", "all_gather 3", "barrier"]
     found = _found(diagnose, [_dump(1, *calls) for _ in range(4)])
-    assert found is None, f"four ranks made the same three calls, so that nothing is to be found, and not {found}"
+    assert found is None, f"four ranks made the same three calls, so there is nothing to find: None, not {found}"
     sends = {"entries": [_entry(1, "send", [1], True)]}
     for dumps in ([{"entries": []}] * 3, [{"entries": []}, sends]):
         found = _found(diagnose, dumps)
-        assert found is None, f"where no rank has made a collective, none is missing, and not {found}"
+        assert found is None, f"no rank has called a collective, so none is missing: None, not {found}"
 
 
 def test_real_dumps(diagnose, source):
     found = _found(diagnose, RANKS.values(_CASES, source, "recorded"))
     assert found == (6, [1]), (
-        "dumps of a training of 3 steps on rank 0 and 2 on rank 1, after a broadcast and with two gradients a step: "
-        f"(6, [1]), not {found}"
+        f"after a broadcast, with two gradients per step, rank 0 made 3 steps and rank 1 made 2: (6, [1]), not {found}"
     )
 
 
 def _right(source, case, why):
-    """Both ranks have finished, with the weights and the log of one process that does what was meant."""
+    """Check that both ranks finish, with the weights and the log of one process that does what was meant."""
     try:
         ranks = RANKS.values(_CASES, source, case)
     except AssertionError as error:
@@ -200,34 +199,36 @@ def _right(source, case, why):
         steps = len(one["wanted"]["log"])
         found, expected = one["found"]["log"], one["wanted"]["log"] if rank == 0 else []
         assert len(found) == len(expected), (
-            f"on rank {rank} the log should have {len(expected)} losses after {steps} steps, and has {len(found)}"
+            f"on rank {rank}, the log should have {len(expected)} losses after {steps} steps, but it has {len(found)}"
         )
         assert all(abs(f - e) < 1e-4 * (1 + e) for f, e in zip(found, expected, strict=True)), (
-            f"what rank 0 logs is the mean of the loss over the ranks: {expected[0]:.3f} first, not {found[0]:.3f}"
+            f"rank 0 logs the mean of the loss over the ranks: {expected[0]:.3f} first, not {found[0]:.3f}"
         )
         pairs = zip(one["found"]["weights"], one["wanted"]["weights"], strict=True)
         assert all(abs(f - e) < 1e-4 * (1 + abs(e)) for f, e in pairs), (
-            f"after {steps} steps rank {rank} has other weights than one process with the batches of both"
+            f"after {steps} steps, the weights of rank {rank} are not those of one process with the batches of both"
         )
 
 
 def test_uneven_batches(train, source):
-    _right(source, "uneven", "rank 0 has 5 batches and rank 1 has 3: one of them waits where the other never comes")
+    _right(
+        source,
+        "uneven",
+        "rank 0 has 5 batches and rank 1 has 3, so one of them waits for a call that the other never makes",
+    )
 
 
 def test_log(train, source):
-    _right(source, "even", "the mean for the log is a collective, and not all ranks make it")
+    _right(source, "even", "computing the mean for the log takes a collective, and not all ranks call it")
 
 
 def test_stops_together(train, source):
-    _right(source, "stop", "each rank looks at its own loss, and one leaves the loop before the other")
+    _right(source, "stop", "each rank looks at its own loss, so one leaves the loop before the other")
 
 
 def test_at_the_target(train, source):
     found = RANKS.values(_CASES, source, "target")[0]
-    assert found == [1.0] * 3, (
-        f"a mean of 1 is not below a target of 1, so that 3 steps of 3 are made, not {len(found)}"
-    )
+    assert found == [1.0] * 3, f"a mean of 1 is not below a target of 1, so all 3 steps are made, not {len(found)}"
 
 
 def test_any_world(train, source):
@@ -235,7 +236,7 @@ def test_any_world(train, source):
     found, expected = one["found"]["log"], one["wanted"]["log"]
     assert len(found) == len(expected) and all(
         abs(f - e) < 1e-4 * (1 + e) for f, e in zip(found, expected, strict=False)
-    ), f"a rank alone logs its losses as they are: {expected[0]:.3f} first, not {', '.join(f'{f:.3f}' for f in found)}"
+    ), f"a single rank logs its losses as they are: {expected[0]:.3f} first, not {', '.join(f'{f:.3f}' for f in found)}"
 
 
 def test_hidden_diagnose(diagnose, reference, seed):
@@ -255,7 +256,7 @@ def test_hidden_diagnose(diagnose, reference, seed):
             if draw.random() < 0.1:
                 dumps[-1]["entries"][-1]["input_dtypes"] = ["BFloat16"]
         found, expected = _found(diagnose, dumps), _found(reference.diagnose, dumps)
-        assert found == expected, f"of {world} ranks that part, {expected} is to be found, and not {found}"
+        assert found == expected, f"for {world} ranks, the answer is {expected}, not {found}"
 
 
 def test_hidden_training(train, source, seed):
@@ -269,8 +270,8 @@ def test_hidden_training(train, source, seed):
         first, second = RANKS.values(cases, source, str(number))
         where = f"with {counts[0]} and {counts[1]} batches and the target {target:.2f}"
         steps = len(first["wanted"]["log"])
-        assert len(first["found"]["log"]) == steps, f"{where}, rank 0 logs {steps} steps"
-        assert not second["found"]["log"], f"{where}, rank 1 has a log"
+        assert len(first["found"]["log"]) == steps, f"{where}, rank 0 must log {steps} steps"
+        assert not second["found"]["log"], f"{where}, the log of rank 1 must stay empty"
         for one in (first, second):
             pairs = zip(one["found"]["weights"], one["wanted"]["weights"], strict=True)
             assert all(abs(f - e) < 1e-4 * (1 + abs(e)) for f, e in pairs), f"{where}, the weights are wrong"

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 def diagnose(dumps: list[dict]) -> tuple[int, list[int]] | None:
-    """The first number at which the ranks part, and the ranks to look at."""
+    """Return the first number at which the ranks part ways, and the ranks to look at."""
     ### BEGIN SOLUTION
     calls = [
         {
@@ -54,7 +54,7 @@ def hanging(model: nn.Module, batches: Iterable, *, lr: float, target: float, lo
 
 
 def train(model: nn.Module, batches: Iterable, *, lr: float, target: float, log: list[float]) -> None:
-    """The same, and no rank ever waits for another in vain."""
+    """Do the same, but no rank ever waits for a call that a different rank does not make."""
     ### BEGIN SOLUTION
     world, batches = dist.get_world_size(), iter(batches)
     while True:

@@ -14,7 +14,7 @@ from torchbook.practice.ranks import Ranks, on_loopback, started, waited
 RANKS = Ranks(world=4)
 AGENTS = 100  # seconds in which two agents on one machine must be done
 
-# Four processes as torchrun would have started them, on two nodes, each of which has a folder for a disk.
+# Four processes as torchrun would start them on two nodes; each node has a folder as its disk.
 _CASES = """
 import socket, time
 
@@ -27,7 +27,7 @@ def join(*args, **more):
 
 
 def as_torchrun(name):
-    '''The variables of two nodes with two processes each.'''
+    '''Sets the variables of two nodes with two processes each.'''
     place = folder / f"{name}.port"
     if rank == 0:
         with socket.socket() as probe:
@@ -132,10 +132,10 @@ _ADDRESSES = ("10.0.0.5", "10.0.0.6", "10.0.0.7")
 
 
 def _options(command):
-    """What torchrun would understand; its options begin behind its name."""
+    """Return what torchrun would understand; its options come after its name."""
     words = [str(word) for word in command]
     names = [n for n, word in enumerate(words) if word == "torch.distributed.run" or Path(word).name == "torchrun"]
-    assert names, f"the command starts torchrun, or Python with -m torch.distributed.run, and not {words[0]}"
+    assert names, f"the command starts torchrun, or Python with -m torch.distributed.run, not {words[0]}"
     own = words[names[0] + 1 :]
     said = io.StringIO()
     try:
@@ -163,18 +163,20 @@ def test_meeting_point(launch):
     everyone = _three(launch)
     for node, options in enumerate(everyone):
         assert _meeting(options) == "10.0.0.5:29400", (
-            f"all machines meet at the first one, 10.0.0.5:29400, and machine {node} goes to {_meeting(options)}"
+            f"all machines meet at the first one, 10.0.0.5:29400, but machine {node} goes to {_meeting(options)}"
         )
     kinds = {(options.rdzv_backend, options.rdzv_id) for options in everyone}
-    assert len(kinds) == 1, f"machines meet under one backend and one id, and here there are {len(kinds)} of them"
+    assert len(kinds) == 1, (
+        f"machines need the same backend and the same id to meet, but here there are {len(kinds)} combinations"
+    )
 
 
 def test_sizes(launch):
     for node, options in enumerate(_three(launch)):
         found = options.nnodes.split(":")[-1], options.nproc_per_node
         assert found == ("3", "4"), (
-            f"three machines with four processes each are --nnodes=3 and --nproc-per-node=4, on each machine: machine "
-            f"{node} has {found[0]} and {found[1]}"
+            f"three machines with four processes each need --nnodes=3 and --nproc-per-node=4 on each machine, but "
+            f"machine {node} has {found[0]} and {found[1]}"
         )
 
 
@@ -183,8 +185,8 @@ def test_node_numbers(launch):
     if any(options.rdzv_backend == "static" for options in everyone):
         found = [int(options.node_rank) for options in everyone]
         assert found == [0, 1, 2], (
-            f"with the static rendezvous each machine is told its number, 0, 1 and 2, and not {found}; with "
-            "--rdzv-backend=c10d they agree on it"
+            f"with the static rendezvous, each machine is told its number, 0, 1 and 2, not {found}; with "
+            "--rdzv-backend=c10d, they agree on it themselves"
         )
 
 
@@ -193,8 +195,8 @@ def test_arguments(launch):
     options = _options(launch(1, list(_ADDRESSES), 29400, "eth1", 2, "my train.py", wanted)[0])[1]
     found = [options.training_script, *options.training_script_args]
     assert found == ["my train.py", *wanted], (
-        f"each process runs {['my train.py', *wanted]}, and not {found}: what stands before the script is torchrun's, "
-        "what follows is the script's, and each argument is one element of the list"
+        f"each process runs {['my train.py', *wanted]}, not {found}: what comes before the script is torchrun's, "
+        "what follows belongs to the script, and each argument is one element of the list"
     )
 
 
@@ -202,7 +204,7 @@ def test_variables(launch):
     variables = launch(0, list(_ADDRESSES), 29400, "eth1", 4, "train.py", [])[1]
     for library in ("GLOO", "NCCL"):
         found = variables.get(f"{library}_SOCKET_IFNAME")
-        assert found == "eth1", f"{library}_SOCKET_IFNAME is eth1, for this library too, and not {found}"
+        assert found == "eth1", f"{library}_SOCKET_IFNAME must be eth1, not {found}: each library has its own variable"
 
 
 def test_device(own_device):
@@ -210,10 +212,10 @@ def test_device(own_device):
         environment = {"RANK": str(rank), "LOCAL_RANK": str(local), "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}
         found = str(own_device(environment, 4))
         assert found == f"cuda:{local}", (
-            f"rank {rank}, which is local rank {local} of a machine with 4 GPUs, has cuda:{local}, not {found}"
+            f"rank {rank}, which is local rank {local} on a machine with 4 GPUs, gets cuda:{local}, not {found}"
         )
     found = str(own_device({"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8"}, 0))
-    assert found == "cpu", f"without GPUs the device is cpu, not {found}"
+    assert found == "cpu", f"without GPUs, the device is cpu, not {found}"
 
 
 def test_too_many(own_device):
@@ -223,63 +225,69 @@ def test_too_many(own_device):
         raise
     except Exception as error:
         found = type(error).__name__
-    assert found == "ValueError", f"local rank 2 of a machine with 2 GPUs has none: a ValueError, not {found}"
+    assert found == "ValueError", (
+        f"for local rank 2 on a machine with 2 GPUs there is none: raise a ValueError, not {found}"
+    )
 
 
 def test_fetch_each_node(work, source):
     found = [one["fetched"] for one in RANKS.values(_CASES, source, "job")]
     for node in range(2):
-        assert sum(found[2 * node : 2 * node + 2]), f"no process of machine {node} has fetched the data to its disk"
+        assert sum(found[2 * node : 2 * node + 2]), f"no process on machine {node} has fetched the data to its disk"
     alone = RANKS.values(_CASES, source, "alone")[0]["fetched"]
-    assert alone == 1, f"the only process of a job of one fetches once; it did {alone} times"
+    assert alone == 1, f"in a job with a single process, this process fetches once, not {alone} times"
 
 
 def test_fetch_once(work, source):
     found = [one["fetched"] for one in RANKS.values(_CASES, source, "job")]
     for node in range(2):
         times = sum(found[2 * node : 2 * node + 2])
-        assert times <= 1, f"on machine {node} the data were fetched {times} times, into the same file"
+        assert times <= 1, f"on machine {node}, the data were fetched {times} times into the same file"
 
 
 def test_train_waits(work, source):
     for rank, one in enumerate(RANKS.values(_CASES, source, "job")):
-        assert len(one["trained"]) == 1, f"each process trains once, and rank {rank} did {len(one['trained'])} times"
+        assert len(one["trained"]) == 1, f"each process trains once, but rank {rank} did so {len(one['trained'])} times"
         found, there, records = one["trained"][0]
         assert there, f"rank {rank} began to train before the data were on the disk of its machine"
-        assert found == "cpu", f"there is no GPU, so that rank {rank} trains on the cpu, not on {found}"
-        assert records, f"rank {rank} trains with gradients off: train cannot call backward under torch.no_grad()"
+        assert found == "cpu", f"there is no GPU, so rank {rank} trains on the cpu, not on {found}"
+        assert records, f"rank {rank} calls train under torch.no_grad(), so train cannot call backward"
 
 
 def test_one_save(work, source):
     found = [one["saved"] for one in RANKS.values(_CASES, source, "job")]
     times = sum(map(len, found))
-    assert times == 1, f"of all 4 processes one saves; here save was called {times} times"
-    assert [6.0] in found, f"saved is what train returned, 6.0, and not {next(filter(None, found))[0]}"
+    assert times == 1, f"of all 4 processes, one saves; here save was called {times} times"
+    assert [6.0] in found, f"save gets what train returned, 6.0, not {next(filter(None, found))[0]}"
     alone = RANKS.values(_CASES, source, "alone")[0]["saved"]
-    assert alone == [7.0], f"the only process of a job of one saves what train returned, [7.0]; here {alone} was saved"
+    assert alone == [7.0], (
+        f"in a job with a single process, this process saves what train returned, [7.0]; here {alone} was saved"
+    )
 
 
 def test_gpus(work, source):
     for rank, one in enumerate(RANKS.values(_CASES, source, "gpus")):
         own = f"cuda:{rank % 2}"
         assert "nccl" in one["backend"], (
-            f"with two GPUs on each machine the group is one of nccl, and rank {rank} joined one of {one['backend']}"
+            f"with two GPUs on each machine, the group uses nccl, but rank {rank} joined one with {one['backend']}"
         )
-        assert one["device"] == own, f"rank {rank}, of two GPUs on its machine, trains on {own}, not on {one['device']}"
+        assert one["device"] == own, (
+            f"with two GPUs on its machine, rank {rank} trains on {own}, not on {one['device']}"
+        )
         assert one["joined"] == own, (
-            f"when rank {rank} joins, its GPU {own} is the current device, or is given as device_id, and not "
-            f"{one['joined']}; otherwise the barrier takes GPU 0 in each process"
+            f"when rank {rank} joins, its GPU {own} must be the current device or be passed as device_id, not "
+            f"{one['joined']}; otherwise the barrier uses GPU 0 in each process"
         )
 
 
 def test_leaves(work, source):
     for rank, one in enumerate(RANKS.values(_CASES, source, "job")):
-        assert one["left"], f"at the end rank {rank} is in the process group still"
+        assert one["left"], f"at the end, rank {rank} is still in the process group"
     for rank, one in enumerate(RANKS.values(_CASES, source, "breaks")):
         assert one["raised"] == "FloatingPointError", (
-            f"what train raises goes on, and rank {rank} raised {one['raised']}"
+            f"an exception of train must be passed on, but rank {rank} raised {one['raised']}"
         )
-        assert one["left"], f"after train has raised, rank {rank} is in the process group still"
+        assert one["left"], f"after train raised an exception, rank {rank} is still in the process group"
 
 
 _WORKER = """
@@ -294,7 +302,7 @@ os.replace(file.name, file.name[:-4] + "json")
 
 
 def _on_two_nodes(launch, per_node, worker, arguments):
-    """Start the agents of two machines, both of which are this one, and return what their processes wrote."""
+    """Start the agents of two machines, both on this one, and return what their processes wrote."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, socket.socket() as probe:
         folder = Path(name)
         (folder / "worker.py").write_text(worker, encoding="utf-8")
@@ -309,7 +317,7 @@ def _on_two_nodes(launch, per_node, worker, arguments):
             own, options = _options(command)
             meetings.append((_meeting(options), options.nnodes.split(":")[-1], options.rdzv_id))
             told = options.rdzv_backend != "static" or options.standalone or int(options.node_rank) == node
-            assert told, f"two machines do not meet: machine {node} takes itself for number {options.node_rank}"
+            assert told, f"two machines do not meet: machine {node} was told that it is number {options.node_rank}"
             own = own if options.local_addr else ["--local-addr=127.0.0.1", *own]
             commands.append([sys.executable, "-m", "torch.distributed.run", *own])
             environments.append(on_loopback({str(key): str(value) for key, value in variables.items()}))
@@ -318,12 +326,12 @@ def _on_two_nodes(launch, per_node, worker, arguments):
             assert where.startswith("the place") and nodes == "2", (
                 f"two machines do not meet: machine {node} waits at {where} for {nodes} machines in all"
             )
-        assert meetings[0] == meetings[1], "two machines do not meet: each has an id of its own for the job"
+        assert meetings[0] == meetings[1], "two machines do not meet: each has a different id for the job"
         with started(commands, environments, folder) as processes:
             done = waited(processes, AGENTS)
             codes = [process.returncode for process in processes]
-        assert done, f"two agents on this machine were not done after {AGENTS} s"
-        assert codes == [0, 0], f"the agents ended with {codes[0]} and {codes[1]}, not with 0"
+        assert done, f"two agents on this machine had not finished after {AGENTS} s"
+        assert codes == [0, 0], f"the agents ended with exit codes {codes[0]} and {codes[1]}, not 0"
         return [json.loads(path.read_text()) for path in sorted(folder.glob("[0-9].json"))]
 
 
@@ -331,12 +339,12 @@ def test_two_agents(launch):
     everyone = _on_two_nodes(launch, 2, _WORKER, ["--lr", "0.1"])
     found = [f"{one['RANK']}/{one['LOCAL_RANK']} of {one['WORLD_SIZE']}" for one in everyone]
     assert found == ["0/0 of 4", "1/1 of 4", "2/0 of 4", "3/1 of 4"], (
-        "two machines with two processes each have the ranks and local ranks 0/0, 1/1, 2/0 and 3/1 of 4, and not "
+        "two machines with two processes each have the ranks and local ranks 0/0, 1/1, 2/0 and 3/1 of 4, not "
         f"{', '.join(found) or 'none'}"
     )
     for one in everyone:
         assert one["arguments"] == ["--lr", "0.1"], (
-            f"each process gets --lr 0.1, and rank {one['RANK']} {one['arguments']}"
+            f"each process gets --lr 0.1, but rank {one['RANK']} got {one['arguments']}"
         )
 
 
@@ -376,8 +384,10 @@ def test_hidden_two_nodes(launch, work, source, seed):
     worker = f"SOURCE = {source!r}\n{_WHOLE}"
     everyone = _on_two_nodes(launch, per_node, worker, [])
     world = 2 * per_node
-    assert len(everyone) == world, f"of {world} processes on two machines {len(everyone)} came to their end"
-    assert sum(one["fetched"] for one in everyone) == 2, "on two machines the data are fetched twice in all"
+    assert len(everyone) == world, f"of {world} processes on two machines, {len(everyone)} came to their end"
+    assert sum(one["fetched"] for one in everyone) == 2, (
+        "on two machines, the data are fetched twice in all, once on each"
+    )
     saved = [result for one in everyone for result in one["saved"]]
     expected = [[world * (world + 1) / 2] * 3]
-    assert saved == expected, f"saved is the sum over {world} ranks, {expected}, once, and not {saved}"
+    assert saved == expected, f"the sum over {world} ranks is saved once, {expected}, not {saved}"

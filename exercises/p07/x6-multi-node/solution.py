@@ -15,7 +15,7 @@ def launch(
     script: str,
     arguments: Sequence[str],
 ) -> tuple[list[str], dict[str, str]]:
-    """The command for one of the machines, and the variables to set for it."""
+    """Return the command for one of the machines, and the environment variables to set for it."""
     ### BEGIN SOLUTION
     command = [sys.executable, "-m", "torch.distributed.run"]
     command += [f"--nnodes={len(addresses)}", f"--nproc-per-node={per_node}"]
@@ -27,7 +27,7 @@ def launch(
 
 
 def own_device(environment: Mapping[str, str], gpus: int) -> str:
-    """The device of the process with these variables, on a machine with so many GPUs."""
+    """Return the device of the process with these variables, on a machine with `gpus` GPUs."""
     ### BEGIN SOLUTION
     if not gpus:
         return "cpu"
@@ -39,7 +39,7 @@ def own_device(environment: Mapping[str, str], gpus: int) -> str:
 
 
 def work(fetch: Callable[[], None], train: Callable[[str], object], save: Callable[[object], None]) -> None:
-    """What each process of the job does."""
+    """Do what each process of the job has to do."""
     ### BEGIN SOLUTION
     mine = own_device(os.environ, torch.cuda.device_count())
     if mine != "cpu":

@@ -74,7 +74,9 @@ def _exported(export_onnx):
 def _same(found, expected, what):
     assert isinstance(found, torch.Tensor), f"{what}: the file refuses, {found}"
     gap = (found - expected).abs().max().item() if found.shape == expected.shape else math.inf
-    assert gap < 1e-5, f"{what}: the file answers other than the model in eval mode; was it exported in training mode?"
+    assert gap < 1e-5, (
+        f"{what}: the file does not give the answer of the model in eval mode: was it exported in training mode?"
+    )
 
 
 def test_answers(export_onnx):
@@ -89,7 +91,9 @@ def test_any_batch(export_onnx):
         x = torch.randn(size, 1, 8, 8)
         found = _run(files[0], x)
         refused = found if isinstance(found, str) else ""
-        assert not refused, f"exported with 2 rows, it refuses {size}: the size became a constant; {refused}"
+        assert not refused, (
+            f"exported with 2 rows, the file refuses {size}, because the size became a constant: {refused}"
+        )
         assert len(found) == size, f"{size} rows went in and {len(found)} came out"
 
 
@@ -117,18 +121,18 @@ def test_travels(export_onnx):
     assert ran.stdout, f"the process ended without an answer: {ran.stderr[-300:]}"
     said = json.loads(ran.stdout.splitlines()[-1])["said"]
     names = [file.name for file in files]
-    assert len(set(names)) == len(names), f"each file is named once, and here are {names}"
-    assert not isinstance(said, str), f"copied elsewhere, {names} are not enough: {said[:200]}"
+    assert len(set(names)) == len(names), f"return each file once, not {names}"
+    assert not isinstance(said, str), f"copied into a different folder, {names} are not enough: {said[:200]}"
     _same(torch.tensor(said), _expected(net, torch.ones(2, 1, 8, 8)), "in a process without torch")
 
 
 def test_model_is_left(export_onnx):
     net, (weights, modes), _ = _exported(export_onnx)
     assert [m.training for m in net.modules()] == modes, (
-        "export changed the mode of the model, or of a part: dropout is now off in the training that goes on, say"
+        "export changed the mode of the model or of a part, so dropout, for example, is now off in later training"
     )
     for name, tensor in net.state_dict().items():
-        assert tensor.equal(weights[name]), f"export changed {name}: a forward in training mode updates statistics"
+        assert tensor.equal(weights[name]), f"export changed {name}: a forward pass in training mode updates statistics"
 
 
 def _file(folder, name, *nodes, outputs=("y",)):
@@ -150,15 +154,15 @@ def test_name(onnx_answer):
                 found = onnx_answer(path, x)
             except ValueError as error:
                 raise AssertionError(f"this file's input is called {name!r}, so ask the session: {error}") from None
-            assert isinstance(found, torch.Tensor), f"a tensor is returned, not a {type(found).__name__}"
-            assert found.equal(2 * x.detach()), "2 * x is what this file computes"
+            assert isinstance(found, torch.Tensor), f"return a tensor, not a {type(found).__name__}"
+            assert found.equal(2 * x.detach()), "this file computes 2 * x, and the answer is different"
 
 
 def test_first_output(onnx_answer):
     with tempfile.TemporaryDirectory() as folder:
         nodes = helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Add", ["x", "x"], ["z"])
         path, x = _file(folder, "x", *nodes, outputs=("z", "y")), torch.ones(2, 3)
-        assert onnx_answer(path, x).equal(2 * x), "of two outputs the first is returned; in this file it is called z"
+        assert onnx_answer(path, x).equal(2 * x), "return the first of two outputs, which this file calls z"
 
 
 class _Twice(nn.Module):
@@ -180,10 +184,10 @@ def test_difference(largest_difference):
         model = _Twice(-0.5)
         found = largest_difference(model, path, [torch.zeros(2, 3), torch.zeros(40, 3)])
         assert model.training, "the comparison left the model in eval mode"
-        assert isinstance(found, float), f"a float is returned, not a {type(found).__name__}"
+        assert isinstance(found, float), f"return a float, not a {type(found).__name__}"
         assert abs(found - 0.5) < 1e-6, (
             f"one element of each batch is 0.5 smaller in the model: 0.5, not {found:.3g}; "
-            "the mean would hide it, a signed difference too, and training mode is another model"
+            "a mean or a signed difference would hide it, and training mode computes something different"
         )
 
 
@@ -201,7 +205,7 @@ def test_largest_of_all(largest_difference):
         for batches in ([x / 8, x, x / 4], [x, x / 4], [x / 4, x], [-x, x / 4]):
             found = largest_difference(_Half(), path, batches)
             assert found == 4, (
-                f"8 in the file and 4 in the model are 4 apart, with either sign, wherever they are; found {found:.3g}"
+                f"8 in the file and 4 in the model differ by 4, with either sign and in any place, not by {found:.3g}"
             )
 
 
@@ -210,10 +214,10 @@ def test_not_a_number(largest_difference):
         path = _file(folder, "x", helper.make_node("Sqrt", ["x"], ["y"]))
         batches = [torch.ones(2, 3), -torch.ones(2, 3), torch.ones(1, 3)]
         found = largest_difference(_Twice(0.0), path, batches)
-        assert not found < 1e9, f"the file answers nan to the second batch, and {found:.3g} would be accepted"
-        assert found == math.inf, f"infinity is to be returned, and not {found}"
+        assert not found < 1e9, f"the file answers nan to the second batch, but a tolerance would accept {found:.3g}"
+        assert found == math.inf, f"return infinity, not {found}"
         found = largest_difference(_Half(), path, [torch.ones(2, 3), torch.tensor([[1.0, 7.0, 1.0]])])
-        assert found == math.inf, f"here the model has one nan among numbers: infinity is asked for, and not {found}"
+        assert found == math.inf, f"here the model has one nan among numbers: return infinity, not {found}"
 
 
 def test_hidden_networks(export_onnx, largest_difference, seed):
@@ -229,8 +233,8 @@ def test_hidden_networks(export_onnx, largest_difference, seed):
         modes = [module.training for module in net.modules()]
         found = largest_difference(net, files[0], batches)
         assert [m.training for m in net.modules()] == modes, "the comparison changed the mode of a part"
-        assert found < 1e-5, f"{told}: right, and the difference is said to be {found:.3g}"
+        assert found < 1e-5, f"{told}: the file is right, but the difference is said to be {found:.3g}"
         with torch.no_grad():
             net.head[-1].bias[-1] += 0.01
         found = largest_difference(net, files[0], batches)
-        assert abs(found - 0.01) < 1e-4, f"{told}: after one bias grew by 0.01 the difference is 0.01, not {found:.3g}"
+        assert abs(found - 0.01) < 1e-4, f"{told}: after one bias grew by 0.01, the difference is 0.01, not {found:.3g}"

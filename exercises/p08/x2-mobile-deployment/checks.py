@@ -80,13 +80,15 @@ def test_delegated(lower):
     _, _, edge = _lowered(lower)
     names = _names(edge)
     assert "executorch_call_delegate" in names, f"nothing was delegated, every operator stays: {names}"
-    assert names.count("executorch_call_delegate") == 2, f"two layers around a running sum are two parts: {names}"
+    assert names.count("executorch_call_delegate") == 2, (
+        f"two layers around a running sum make two delegated parts: {names}"
+    )
     assert not any("linear" in n or "addmm" in n or "relu" in n for n in names), f"XNNPACK could take more: {names}"
 
 
 def test_mode(lower):
     net, mode, edge = _lowered(lower)
-    assert mode, "the model was in training mode, but for a part, and is left in another"
+    assert mode, "the model, in training mode except for one part, was left in a different mode"
     assert not any("mean" in n for n in _names(edge)), (
         "the mean of the batch is in the program: it was exported in training mode"
     )
@@ -100,9 +102,9 @@ def test_mode(lower):
 def test_any_batch(lower):
     net, _, edge = _lowered(lower)
     planned = edge.exported_program().range_constraints
-    assert planned, "no size may vary: that of the example became a constant"
+    assert planned, "no size can vary, because the size of the example became a constant"
     most = max(constraint.upper for constraint in planned.values())
-    assert most <= _LARGEST, f"memory is planned for {most} rows, where {_LARGEST} are the most"
+    assert most <= _LARGEST, f"memory is planned for {most} rows, but the largest batch has {_LARGEST}"
     for size in (1, _LARGEST):
         x = torch.randn(size, 6)
         found = _executed(edge, x, f"{size} of {_LARGEST} rows are refused")
@@ -142,18 +144,18 @@ def test_outside(outside):
         edge = _edge(kind, delegated=True)
         found = [str(name) for name in outside(edge)]
         assert not any("delegate" in name or "getitem" in name for name in found), (
-            f"calls of delegates and the unpacking of results are no operators left outside: {found}"
+            f"calls of delegates and the unpacking of results are not operators outside: {found}"
         )
         calls = [n for n in _names(edge) if n not in ("executorch_call_delegate", "getitem")]
-        assert calls and found == calls, f"left outside are {calls}, in this order and as often, not {found}"
+        assert calls and found == calls, f"the operators outside are {calls}, in this order and as often, not {found}"
 
 
 def _asked(answer, x, misconception):
     with tempfile.TemporaryDirectory() as folder, _running(misconception):
         found = answer(_written(_edge(_Twice, delegated=False), folder), x)
-        assert isinstance(found, torch.Tensor), f"a tensor is returned, not a {type(found).__name__}"
+        assert isinstance(found, torch.Tensor), f"return a tensor, not a {type(found).__name__}"
         assert found.shape == x.shape, f"{len(x)} rows went in and {tuple(found.shape)} came out"
-        assert found.equal(2 * x), f"{misconception}: some rows have other answers"
+        assert found.equal(2 * x), f"{misconception}, and some rows have wrong answers"
 
 
 def test_more_than_planned(answer):
@@ -175,7 +177,7 @@ def test_hidden_models(lower, outside, answer, seed):
     told = f"{inputs} inputs, width {width}, at most {largest} rows"
     expected = ["aten.cumsum.default"] if sums else []
     found = list(outside(edge))
-    assert found == expected, f"{told}: left outside is {expected}, not {found}"
+    assert found == expected, f"{told}: the operators outside are {expected}, not {found}"
     x = torch.randn(size, inputs)
     with tempfile.TemporaryDirectory() as folder, _running(f"{told}: {size} rows are refused"):
         gap = (answer(_written(edge, folder), x) - net(x)).abs().max().item()

@@ -41,11 +41,13 @@ def _nearest(codes, scales, x):
     """Check what `quantise_rows` returns."""
     assert codes.dtype == torch.int8, f"codes are int8, not {codes.dtype}"
     assert codes.shape == x.shape, f"codes have the shape of x, {tuple(x.shape)}, not {tuple(codes.shape)}"
-    assert scales.shape == (len(x), 1), f"one scale a row, {(len(x), 1)}, not {tuple(scales.shape)}"
+    assert scales.shape == (len(x), 1), f"there is one scale per row, {(len(x), 1)}, not {tuple(scales.shape)}"
     expected = x.abs().amax(1, keepdim=True) / 127
     assert torch.allclose(scales, expected, rtol=1e-4), "a scale is the largest absolute value of its row over 127"
     off = ((codes.float() * scales - x).abs() / scales).max().item()
-    assert off <= 0.501, f"an error is at most half a step, and {off:.2f} steps were found: rounded, or cut off?"
+    assert off <= 0.501, (
+        f"an error is at most half a step, but one is {off:.2f} steps: did you round, or cut off decimals?"
+    )
     assert codes.min() >= -127, "symmetric codes lie between -127 and 127"
 
 
@@ -68,7 +70,7 @@ def test_outlier_weight(Int8Linear):
         linear.weight[3, 5] = 100.0
         noise = _noise(Int8Linear(linear)(x)[:, 4:], linear(x)[:, 4:])
     assert noise < 0.03, (
-        f"one weight of output 3 is large, and the others have an error of {noise:.0%}: each output has a scale"
+        f"one weight of output 3 is large, but other outputs have an error of {noise:.0%}: each output needs a scale"
     )
 
 
@@ -84,13 +86,13 @@ def test_loud_token(Int8Linear):
     try:
         shape = tuple(layer(x[0, 0]).shape)
     except (IndexError, RuntimeError) as error:
-        raise AssertionError(f"inputs have the shape (…, K), also (64,) alone: {error}") from None
-    assert shape == (10,), f"an input of shape (64,) alone becomes (10,), not {shape}"
+        raise AssertionError(f"inputs have the shape (…, K), which may be just (64,): {error}") from None
+    assert shape == (10,), f"an input of shape (64,) becomes (10,), not {shape}"
     noise = _noise(found[0], expected[0])
     assert noise < 0.03, (
-        f"one token is loud, and the others have an error of {noise:.0%}: each row has a scale, found in each call"
+        f"one token is loud, but other tokens have an error of {noise:.0%}: each row needs a scale, in each call"
     )
-    assert torch.allclose(found[0], alone, atol=1e-5), "a token's result depends on who is in the batch with it"
+    assert torch.allclose(found[0], alone, atol=1e-5), "a token's result depends on the other tokens in the batch"
 
 
 def test_sums(Int8Linear):
@@ -99,7 +101,7 @@ def test_sums(Int8Linear):
         linear.weight.fill_(0.5)
         x = torch.ones(1, 4097)
         found = Int8Linear(linear)(x).item()
-    assert abs(found / 2048.5 - 1) < 1e-4, f"4097 * 0.5 is 2048.5 and not {found:.1f}: a sum of codes wrapped around"
+    assert abs(found / 2048.5 - 1) < 1e-4, f"4097 * 0.5 is 2048.5, not {found:.1f}: a sum of codes wrapped around"
 
 
 def test_input_is_quantised(Int8Linear):
@@ -108,7 +110,7 @@ def test_input_is_quantised(Int8Linear):
         linear.weight.copy_(torch.eye(2))
         found = Int8Linear(linear)(torch.tensor([[127.0, 0.4]]))[0].tolist()
     assert abs(found[1]) < 1e-3 and abs(found[0] - 127) < 0.1, (
-        f"the row 127, 0.4 has the scale 1 and the codes 127, 0; the identity makes {found} of it: quantise the input"
+        f"the row 127, 0.4 has the scale 1 and the codes 127, 0; the identity turns it into {found}: quantise the input"
     )
 
 
@@ -124,7 +126,7 @@ def test_sums_are_of_integers(Int8Linear):
         found = [Int8Linear(linear)(0.1 * torch.cat([x, one])[order][None])[0, n] for n, order in enumerate(orders)]
     off = max(abs(value.item() / 0.001 - 1) for value in found)
     assert off < 0.01, (
-        f"of 4001 products of codes all but one cancel, and what is left is off by {off:.1%}: sum integers, and "
+        f"of 4001 products of codes, all but one cancel, and the rest is off by {off:.1%}: sum integers, and "
         "scale the sum once"
     )
 
@@ -132,17 +134,21 @@ def test_sums_are_of_integers(Int8Linear):
 def test_state(Int8Linear):
     linear, other = nn.Linear(40, 20), nn.Linear(40, 20)
     layer = Int8Linear(linear)
-    assert not list(layer.parameters()), "it has parameters, of the float layer? Codes, scales and bias are buffers"
+    assert not list(layer.parameters()), (
+        "the layer has parameters, perhaps of the float layer: codes, scales and bias are buffers"
+    )
     assert not any(buffer.requires_grad for buffer in layer.buffers()), (
-        "a buffer has a history, and with it the float weights are kept: codes, scales and bias, and nothing else"
+        "a buffer has a grad_fn, which keeps the float weights: keep codes, scales and bias, and nothing else"
     )
     held = sum(t.nbytes for t in layer.state_dict().values())
-    assert held <= 800 + 20 * 4 + 20 * 4, f"800 codes, 20 scales and 20 biases are 960 bytes, and the state has {held}"
+    assert held <= 800 + 20 * 4 + 20 * 4, f"800 codes, 20 scales and 20 biases take 960 bytes, but the state has {held}"
     x = torch.randn(3, 40)
     with torch.no_grad():
         expected, second = layer(x), Int8Linear(other)
         second.load_state_dict(layer.state_dict())
-        assert second(x).equal(expected), "with the state of another it does not compute the same: what is not in it?"
+        assert second(x).equal(expected), (
+            "with the state of a different layer, it does not compute the same: what is missing from the state?"
+        )
         linear.weight.zero_()
         linear.bias.zero_()
         assert layer(x).equal(expected), "it shares memory with the float layer"
@@ -152,18 +158,18 @@ def test_replaces(quantised, Int8Linear):
     model = _Model()
     before = {name: t.clone() for name, t in model.state_dict().items()}
     small = quantised(model, keep=("head", "blocks.0.mlp.3"))
-    assert small is not model, "a copy is returned, and not the model that was given"
+    assert small is not model, "return a copy, not the given model"
     left = [name for name, module in small.named_modules() if type(module) is nn.Linear]
-    assert left == ["blocks.0.mlp.3", "head"], f"float layers left are blocks.0.mlp.3 and head, not {left}"
+    assert left == ["blocks.0.mlp.3", "head"], f"the remaining float layers are blocks.0.mlp.3 and head, not {left}"
     made = [name for name, module in small.named_modules() if isinstance(module, Int8Linear)]
     assert len(made) == 5, f"five layers are replaced, at any depth, not {made}"
     kinds = [type(module) for module in model.modules()]
-    assert Int8Linear not in kinds, "the model that was given has int8 layers now: replace in a copy"
+    assert Int8Linear not in kinds, "the given model has int8 layers now: replace them in a copy"
     for name, tensor in model.state_dict().items():
-        assert tensor.equal(before[name]), f"{name} of the model that was given has changed"
+        assert tensor.equal(before[name]), f"{name} of the given model has changed"
     with torch.no_grad():
         model.embed.weight.zero_()
-    assert small.embed.weight.abs().max() > 0, "the copy shares its embedding with the model that was given"
+    assert small.embed.weight.abs().max() > 0, "the copy shares its embedding with the given model"
 
 
 class _Twice(nn.Module):
@@ -177,7 +183,9 @@ class _Twice(nn.Module):
 def test_two_names(quantised, Int8Linear):
     small = quantised(_Twice())
     assert isinstance(small.first, Int8Linear), "a layer with two names was not replaced"
-    assert small.second is small.first, "a layer with two names is one layer, and was replaced under one of them"
+    assert small.second is small.first, (
+        "a layer with two names is one layer, but it was replaced under only one of them"
+    )
 
 
 def test_size(size):
@@ -207,11 +215,15 @@ class _Repeats(nn.Module):
 def test_loss(next_token_loss):
     _RECORDED.clear()
     tokens = torch.tensor([[1, 1, 1, 1, 1], [2, 2, 2, 2, 2]])
-    assert next_token_loss(_Repeats(), tokens) < 1e-3, "every token is the one before it, and this model knows that"
+    assert next_token_loss(_Repeats(), tokens) < 1e-3, (
+        "every token equals the one before it, and this model knows that, so its loss is near 0"
+    )
     found = next_token_loss(_Repeats(), torch.tensor([[0, 1, 2, 3, 4]]))
     assert isinstance(found, float), f"the loss is a float, not {type(found).__name__}"
-    assert not any(_RECORDED), "the model runs without a graph, and here one was recorded"
-    assert abs(found - 20) < 0.01, f"no token is the one before it: the loss is 20, not {found:.3g}; is it shifted?"
+    assert not any(_RECORDED), "the model must run without a graph, but one was recorded"
+    assert abs(found - 20) < 0.01, (
+        f"no token equals the one before it, so the loss is 20, not {found:.3g}: is it shifted?"
+    )
     model = _Model()
     tokens = torch.randint(50, (2, 12))
     losses = next_token_loss(model, tokens), next_token_loss(model, tokens)
@@ -225,7 +237,7 @@ def test_mode_of_each_module(next_token_loss):
     before = [module.training for module in model.modules()]
     next_token_loss(model, torch.randint(50, (2, 12)))
     assert [module.training for module in model.modules()] == before, (
-        "a block that came in eval mode, frozen perhaps, was left in train mode"
+        "a block that arrived in eval mode, perhaps frozen, was left in training mode"
     )
 
 
@@ -252,5 +264,5 @@ def test_hidden_models(quantised, size, next_token_loss, seed):
     rows = sum(m.out_features for m in model.modules() if type(m) is nn.Linear)
     saved = size(model) - size(small)
     assert saved == 3 * weights - 4 * rows, (
-        f"{told}: three of four bytes of each weight are saved, less a scale for each output, not {saved}"
+        f"{told}: three of four bytes of each weight are saved, minus a scale for each output, not {saved}"
     )

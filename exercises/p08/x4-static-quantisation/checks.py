@@ -20,7 +20,7 @@ def test_range(observed):
     for numbers, expected in (([2.0, 6.0], (0.0, 6.0)), ([-3.0, -1.0], (-3.0, 0.0))):
         found = observed([torch.tensor(numbers)])
         assert tuple(found) == expected, f"the range of {numbers} with 0 in it is {expected}, not {found}"
-        assert not any(isinstance(end, torch.Tensor) for end in found), f"two Python floats are asked for, not {found}"
+        assert not any(isinstance(end, torch.Tensor) for end in found), f"return two Python floats, not {found}"
 
 
 def test_percentile(observed):
@@ -32,13 +32,13 @@ def test_percentile(observed):
     low, high = observed(batches, 0.99)
     together = torch.cat(batches)
     expected = tuple(together.quantile(q).item() for q in (0.005, 0.995))
-    assert not isinstance(low, torch.Tensor), f"two Python floats are asked for, not {low!r}"
+    assert not isinstance(low, torch.Tensor), f"return two Python floats, not {low!r}"
     assert high < 10, f"three outliers of 900 in a thousand numbers decide the range: up to {high:g}"
     assert abs(low - expected[0]) < 1e-3 and abs(high - expected[1]) < 1e-3, (
         f"the middle 99 percent of all batches together are {expected[0]:.3f} to {expected[1]:.3f}, "
         f"not {low:.3f} to {high:.3f}"
     )
-    assert observed([torch.linspace(2, 3, 101)], 0.9)[0] == 0.0, "a range without its tails must contain 0 as well"
+    assert observed([torch.linspace(2, 3, 101)], 0.9)[0] == 0.0, "a range without its tails must contain 0 too"
 
 
 def test_refuses_no_data(observed):
@@ -58,7 +58,7 @@ def test_parameters(parameters):
         scale, zero = parameters(low, high)
         assert isinstance(scale, float), f"the scale is a Python float, not {scale!r}"
         assert isinstance(zero, int) and -128 <= zero <= 127, (
-            f"for {low} to {high} the code of the number 0 is an int from -128 to 127, not {zero!r}"
+            f"for {low} to {high}, the code of the number 0 is an int from -128 to 127, not {zero!r}"
         )
         assert abs(scale - (high - low) / 255) < 1e-6, (
             f"{low} to {high} has 255 steps of {(high - low) / 255:.5f}, not of {scale:.5f}: are codes unused?"
@@ -77,12 +77,12 @@ def test_weights(Quantised):
         layer.weight[2] = 0
     before = layer.weight.detach().clone()
     made = Quantised(layer, 0.0, 2.55)
-    assert layer.weight.equal(before), "the layer of floats stays as it is, and its weights were changed"
+    assert layer.weight.equal(before), "the given layer must not be changed, but its weights were"
     codes = made.weight.int().flatten(1)
     assert made.weight.dtype == torch.int8, f"weights are kept as int8, not as {made.weight.dtype}"
     largest = codes.abs().amax(1).tolist()
     assert largest == [127, 127, 0, 127], (
-        f"the largest codes of the channels are {largest}, not 127, 127, 0, 127: each channel has a scale of its own"
+        f"the largest codes of the channels are {largest}, not 127, 127, 0, 127: each channel has its own scale"
     )
     assert made.factor.shape == (4,), f"one factor for each channel, not the shape {tuple(made.factor.shape)}"
     for i in (0, 1, 3):
@@ -90,9 +90,9 @@ def test_weights(Quantised):
         assert abs(made.factor[i].item() / expected - 1) < 1e-3, "the factor is the input's scale times the weight's"
     exact = before.flatten(1) * 127 / before.flatten(1).abs().amax(1, keepdim=True).clamp(min=1e-12)
     others = (codes != exact.round()).float().mean().item()
-    assert others < 0.05, f"weights are rounded to the nearest code, and {others:.0%} of them have another"
+    assert others < 0.05, f"weights are rounded to the nearest code, but {others:.0%} of them have a different one"
     found = made(torch.rand(1, 2, 5, 5))
-    assert not found.requires_grad and not made.factor.requires_grad, "numbers are kept, and no graph of the weights"
+    assert not found.requires_grad and not made.factor.requires_grad, "keep numbers only, not the graph of the weights"
     assert torch.isfinite(found).all(), "a channel of zeros is divided by its scale, 0"
 
 
@@ -143,11 +143,11 @@ def test_integers(Quantised):
     assert made.bias.dtype == torch.int32, f"the bias is added to integers, as int32, not as {made.bias.dtype}"
     assert (made.bias * made.factor - layer.bias).abs().max() < 1e-3, "the unit of the integer bias is `factor`"
     _agree(Quantised, nn.Linear(300, 6, bias=False), -1.0, 3.0, x, "a layer without a bias")
-    _agree(Quantised, nn.Linear(300, 6), 0.0, 1.0, x, "inputs outside of the range, which are clamped to its ends")
+    _agree(Quantised, nn.Linear(300, 6), 0.0, 1.0, x, "inputs outside the range, which are clamped to its ends")
     _agree(Quantised, nn.Conv2d(2, 3, 3, stride=2), -1.0, 3.0, x[:, :288].reshape(5, 2, 12, 12), "a stride of 2")
     square = x[:, :288].reshape(5, 2, 12, 12)
     uneven = nn.Conv2d(2, 3, (3, 2), stride=(2, 1), padding=(0, 1))
-    _agree(Quantised, uneven, -1.0, 3.0, square, "another stride and padding in each dimension")
+    _agree(Quantised, uneven, -1.0, 3.0, square, "a different stride and padding in each dimension")
 
 
 class _Net(nn.Module):
@@ -193,10 +193,10 @@ def test_calibration(static):
     try:
         made = static(model, batches, later)
     except ValueError as error:
-        raise AssertionError(f"all batches together cover what comes later, but for one number: {error}") from None
+        raise AssertionError(f"all batches together cover the later data, except for one number: {error}") from None
     for name, parts in _layer_inputs(model, batches).items():
         layer = made.get_submodule(name)
-        assert not isinstance(layer, nn.Conv2d | nn.Linear), f"{name} is still a layer of floats"
+        assert not isinstance(layer, nn.Conv2d | nn.Linear), f"{name} is still a float layer"
         everything = torch.cat([p.flatten() for p in parts])
         low, high = min(everything.min().item(), 0.0), max(everything.max().item(), 0.0)
         assert abs(layer.scale * 255 - (high - low)) < 1e-3 * (high - low), (
@@ -208,7 +208,7 @@ def test_calibration(static):
     assert all(module.training for module in model.modules()), "the mode of the caller's model was changed"
     assert isinstance(model.wide, nn.Conv2d), "the layers of the caller's model were replaced"
     hooks = [m for m in (*model.modules(), *made.modules()) if m._forward_pre_hooks or m._forward_hooks]
-    assert not hooks, "a hook is left, which would keep the inputs of every later call"
+    assert not hooks, "a hook was left on the model, which would keep the inputs of every later call"
     low, high = torch.cat(batches).quantile(torch.tensor([0.05, 0.95])).tolist()
     found = static(model, batches, batches[0], 0.9).get_submodule("body.0").scale * 255
     assert abs(found - (high - low)) < 1e-3 * (high - low), (
@@ -234,12 +234,14 @@ def test_names_and_gradients(static):
     model, x = _Sides(), torch.randn(64, 8)
     _recorded.clear()
     assert _raises(static, model, [x], x) is None, "calibration with the right data is refused"
-    assert not any(_recorded), "the model runs without gradients, and here they were recorded"
+    assert not any(_recorded), "the model must run without gradients, but they were recorded"
     for name, part in {"left": slice(0, 4), "right": slice(4, 8)}.items():
         later = x.clone()
         later[:, part] *= 9
         words = _raises(static, model, [x], later)
-        assert words is not None and name in words, f"the inputs of {name} do not fit, and alone: {words!r}"
+        assert words is not None and name in words, (
+            f"only the inputs of {name} do not fit, and the error must name it: {words!r}"
+        )
 
 
 def test_limits(static):
@@ -254,17 +256,19 @@ def test_limits(static):
     for end in (1.0, -1.0):
         assert not refused(*[end] * 10), f"{end} belongs to the range from -1 to 1"
         assert not refused(*[end + end * 0.3 * step] * 10), "outside by less than half a scale: rounding's own error"
-        assert refused(*[end + end * 0.7 * step] * 10), "10 percent lie outside by more than half a scale"
-        assert not refused(*[5 * end] * 4), "4 percent outside of the range are not too many"
-        assert refused(*[5 * end] * 6), "6 percent lie outside of the range"
+        assert refused(*[end + end * 0.7 * step] * 10), (
+            "10 percent are outside by more than half a scale, which is too many"
+        )
+        assert not refused(*[5 * end] * 4), "4 percent outside the range are not too many"
+        assert refused(*[5 * end] * 6), "6 percent are outside the range, which is too many"
         for low, high, told in (
-            (0.0, 0.54, "27 percent of the range are more than a quarter"),
+            (0.0, 0.54, "27 percent of the range is more than a quarter"),
             (0.4, 0.54, "with 0 they span 27 percent of the range"),
         ):
             assert not refused(*(end * torch.linspace(low, high, 100)).tolist()), (
                 f"{low} to {high}, times {end}: {told}"
             )
-        assert refused(*(end * torch.linspace(0, 0.46, 100)).tolist()), "23 percent of the range are too few"
+        assert refused(*(end * torch.linspace(0, 0.46, 100)).tolist()), "23 percent of the range is too little"
 
 
 def test_refuses_wrong_data(static):
@@ -274,19 +278,19 @@ def test_refuses_wrong_data(static):
     assert _raises(static, model, [right[:32], right[32:]], later) is None, "calibration with the right data is refused"
     words = _raises(static, model, [raw], later)
     assert words is not None, (
-        "calibrated with pictures from 0 to 1, used with normalised ones: half is clamped, no error"
+        "calibrated with pictures from 0 to 1 and used with normalised ones: half is clamped, but there is no error"
     )
     assert "body.0" in words, f"the message does not name the layer, body.0: {words!r}"
     words = _raises(static, model, [300 * right], later)
     assert words is not None, (
-        "calibrated with a range 300 times too wide: one code is left for everything, and no error"
+        "calibrated with a range 300 times too wide: one code is left for everything, but there is no error"
     )
     spoilt = right.clone()
     spoilt[0, 0, 0, 0] = 500.0
     assert _raises(static, model, [spoilt], later) is not None, (
-        "a single outlier makes the range too wide, and no error"
+        "a single outlier makes the range too wide, but there is no error"
     )
-    assert _raises(static, model, [], later) is not None, "calibrated with nothing, and no error"
+    assert _raises(static, model, [], later) is not None, "calibrated with nothing, but there is no error"
 
 
 def test_against_dynamic(static, Dynamic):
@@ -305,7 +309,7 @@ def test_against_dynamic(static, Dynamic):
         )
         crowd = torch.cat([x[:4], 40 * x[4:5]])
         assert torch.allclose(still(crowd)[:4], still(x[:4]), atol=1e-5), (
-            "an unusual neighbour changes the answers: a static range is a constant"
+            "an unusual neighbour changes the answers, but a static range is a constant"
         )
 
 

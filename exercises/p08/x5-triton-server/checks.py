@@ -58,13 +58,13 @@ def test_config(config):
     assert (found.get("name"), found.get("max_batch_size")) == ("two", 16), f"name or max_batch_size is wrong: {found}"
     assert found.get("platform") == "onnxruntime_onnx", f"the platform is {found.get('platform')!r}"
     missing = {"input", "output", "dynamic_batching"} - set(found)
-    assert not missing, f"the text says nothing of {', '.join(sorted(missing))}"
+    assert not missing, f"the text does not mention {', '.join(sorted(missing))}"
     inputs = {entry["name"]: (entry["data_type"], entry["dims"]) for entry in found["input"]}
     assert inputs["tokens"][0] == "TYPE_INT64" and inputs["mask"][0] == "TYPE_BOOL", (
-        f"data types are written TYPE_INT64 and TYPE_BOOL: {inputs}"
+        f"data types must be TYPE_INT64 and TYPE_BOOL: {inputs}"
     )
     assert (inputs["tokens"][1], inputs["mask"][1]) == ([-1], [4]), (
-        f"dims stand without the batch, [ -1 ] and [ 4 ], because Triton adds it: {inputs}"
+        f"dims leave out the batch, [ -1 ] and [ 4 ], because Triton adds it: {inputs}"
     )
     expected = [{"name": "logits", "data_type": "TYPE_FP32", "dims": [10]}]
     assert found["output"] == expected, f"the output is {expected}, not {found['output']}"
@@ -95,24 +95,24 @@ def test_decode(decode):
     assert found["tokens"].dtype == torch.int64 and found["tokens"][0, 0].item() == 2**40 + 1, (
         f"an INT64 went through a float: {found['tokens'][0, 0].item()}"
     )
-    assert found["mask"].dtype == torch.bool and tuple(found["mask"].shape) == (2, 4), "the mask is of booleans, (2, 4)"
+    assert found["mask"].dtype == torch.bool and tuple(found["mask"].shape) == (2, 4), "the mask holds booleans, (2, 4)"
 
 
 _FAULTS = {
     "no JSON": b"{",
     "no object": b"3",
     "no inputs": b'{"id": "7"}',
-    "inputs that are no list": b'{"inputs": 5}',
+    "inputs that are not a list": b'{"inputs": 5}',
     "a missing input": _body(),
     "an unknown input": _body(_input(), _input(name="x")),
     "an input twice": _body(_input(), _input()),
     "no datatype": _body(_input(datatype=None)),
-    "another datatype": _body(_input(datatype="FP64")),
-    "another shape": _body(_input(shape=[1, 3, 2])),
-    "one size that is another": _body(_input(shape=[1, 2, 4], data=[0] * 8)),
+    "a different datatype": _body(_input(datatype="FP64")),
+    "a different shape": _body(_input(shape=[1, 3, 2])),
+    "one size that is different": _body(_input(shape=[1, 2, 4], data=[0] * 8)),
     "too few dimensions": _body(_input(shape=[6])),
     "a size of -1": _body(_input(shape=[-1, 2, 3])),
-    "a shape that is no list": _body(_input(shape="1,2,3")),
+    "a shape that is not a list": _body(_input(shape="1,2,3")),
     "too few numbers": _body(_input(data=[0, 1, 2])),
     "more numbers than the shape says": _body(_input(data=[0.5] * 12)),
     "words for numbers": _body(_input(data=["0"] * 6)),
@@ -134,7 +134,7 @@ def test_refuses(decode):
         except ValueError:
             continue
         except Exception as error:
-            found = f"a {type(error).__name__}, which the server would answer with 500 as if the fault were its own"
+            found = f"a {type(error).__name__}, which the server would answer with 500, as if the fault were its own"
         raise AssertionError(f"a request with {fault} must raise ValueError; it gave {found}")
 
 
@@ -192,10 +192,12 @@ def test_full_batch(Batcher):
     batcher.poll()
     assert tickets == [0, 1] and model.calls == [], "two rows of four wait for others, and for 0.25 s"
     batcher.submit(_rows(3, 4))
-    assert batcher.due() == 100.0, f"four rows, in three requests, fill the batch: due now, at 100, not {batcher.due()}"
+    assert batcher.due() == 100.0, (
+        f"four rows, in three requests, fill the batch, so it is due now, at 100, not {batcher.due()}"
+    )
     batcher.poll()
     assert model.calls == [4], f"one call with four rows, not calls with {model.calls}"
-    assert batcher.due() is None, "nothing waits any more"
+    assert batcher.due() is None, "nothing waits any more, so nothing is due"
 
 
 def test_oldest_decides(Batcher):
@@ -204,11 +206,13 @@ def test_oldest_decides(Batcher):
         batcher.submit(_rows(i))
         clock.now += 0.125
         if i == 0:
-            assert batcher.due() == 100.25, f"the first came at 100 and waits until 100.25, not {batcher.due()}"
+            assert batcher.due() == 100.25, f"the first request came at 100 and waits until 100.25, not {batcher.due()}"
             batcher.poll()
     assert batcher.due() == 100.25, f"a second request does not start the time again: 100.25, not {batcher.due()}"
     batcher.poll()
-    assert model.calls == [2], f"at 100.25 the oldest has waited long enough: one call with two rows, not {model.calls}"
+    assert model.calls == [2], (
+        f"at 100.25, the oldest request has waited long enough: one call with two rows, not {model.calls}"
+    )
     batcher.submit(_rows(1, 2))
     clock.now += 0.125
     batcher.submit(_rows(3, 4))
@@ -229,7 +233,7 @@ def test_rows(Batcher):
     )
     clock.now += 1
     batcher.poll()
-    assert model.calls == [3, 3, 4], f"the last request fills a batch of its own: {model.calls}"
+    assert model.calls == [3, 3, 4], f"the last request fills a batch by itself: {model.calls}"
     for ticket, x in enumerate(sent):
         found = batcher.results[ticket]
         assert found.equal(x + 1), f"request {ticket} has {len(x)} rows, {x.tolist()}; its answer is {found.tolist()}"
@@ -247,19 +251,19 @@ def test_bad_neighbour(Batcher):
     assert isinstance(good, torch.Tensor) and good.equal(_rows(1) + 1), (
         f"a good request got {good!r} because of its neighbour"
     )
-    assert max(model.calls) == 4, "they are tried together first"
+    assert max(model.calls) == 4, "the requests must be tried together first"
     for x in (torch.ones(1, 5), _rows(4), _rows(5, 6)):
         batcher.submit(x)
     batcher.poll()
     found = batcher.results[5]
     assert isinstance(found, torch.Tensor) and found.equal(_rows(4) + 1), (
-        f"a request of another shape cannot join the batch, and its good neighbour got {found!r}"
+        f"a request of a different shape cannot join the batch, but its good neighbour got {found!r}"
     )
     before = len(model.calls)
     ticket = batcher.submit(_rows(-1, -2, -3, -4))
     batcher.poll()
     assert isinstance(batcher.results[ticket], RuntimeError), "a bad request that fills a batch gets its exception, too"
-    assert len(model.calls) == before + 1, "a batch of one request raised, and was run again"
+    assert len(model.calls) == before + 1, "a batch of one request raised an exception and was run again"
 
 
 def test_hidden_wire(decode, encode, config, seed):
@@ -302,7 +306,7 @@ def test_hidden_batcher(Batcher, reference, seed):
             assert times[0] == times[1], f"due at {times[1]}, not {times[0]}"
             assert found[1].calls == right[1].calls, f"the rows of the calls are {right[1].calls}, not {found[1].calls}"
         answers = found[0].results
-        assert set(answers) == set(right[0].results), "other requests are answered"
+        assert set(answers) == set(right[0].results), "the wrong requests are answered"
         for ticket, expected in right[0].results.items():
             if isinstance(expected, torch.Tensor):
                 assert isinstance(answers[ticket], torch.Tensor) and answers[ticket].equal(expected), (

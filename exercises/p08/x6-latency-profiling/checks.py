@@ -25,18 +25,18 @@ def test_nearest_rank(percentile):
     hundred = list(range(1, 101))
     for p in (1, 50, 95, 99, 100):
         found = percentile(hundred, p)
-        assert found == p, f"of the numbers from 1 to 100 the {p}th percentile by nearest rank is {p}, not {found}"
+        assert found == p, f"of the numbers from 1 to 100, the {p}th percentile by nearest rank is {p}, not {found}"
     found = percentile([1.0, 2.0, 3.0, 4.0], 50)
-    assert found == 2.0, f"p50 of 1, 2, 3, 4 is 2, which half of them do not exceed: a measured value, not {found}"
+    assert found == 2.0, f"p50 of 1, 2, 3, 4 is 2, because half of them are at most 2: a measured value, not {found}"
     found = percentile(list(range(1, 11)), 99)
-    assert found == 10, f"with ten values p99 is the largest, 10, not {found}"
+    assert found == 10, f"with ten values, p99 is the largest, 10, not {found}"
 
 
 def test_exact_rank(percentile):
     for p in (7, 14, 28, 55):
         found = percentile(list(range(1, 101)), p)
         assert found == p, (
-            f"of the numbers from 1 to 100 p{p} is {p}, not {found}: as floats {p / 100} * 100 is {p / 100 * 100}"
+            f"of the numbers from 1 to 100, p{p} is {p}, not {found}: as floats, {p / 100} * 100 is {p / 100 * 100}"
         )
 
 
@@ -44,11 +44,11 @@ def test_any_order(percentile):
     values = [5.0, 1.0, 4.0, 2.0, 3.0]
     found = percentile(values, 80)
     assert found == 4.0, f"p80 of 5, 1, 4, 2, 3 is 4, not {found}: order does not matter"
-    assert values == [5.0, 1.0, 4.0, 2.0, 3.0], "the caller's list was sorted: laps lose their order in time"
+    assert values == [5.0, 1.0, 4.0, 2.0, 3.0], "the caller's list was sorted, so its laps lost their order in time"
 
 
 class _Run:
-    """Calls that take what they are told to, by the size of the batch and the number of the call."""
+    """Calls of prescribed length, by the size of the batch and the number of the call."""
 
     def __init__(self, seconds, making=0.0):
         self.time, self.seconds, self.making = _Time(), seconds, making
@@ -76,7 +76,7 @@ def test_warm_up(profile):
     )
     for size in (1, 8, 32):
         assert table[size]["p99"] == 0.125 * size, (
-            f"the p99 of batch {size} is {table[size]['p99']}: its first calls take 64 s and belong to the warm-up"
+            f"the p99 of batch {size} is {table[size]['p99']}: its first calls take 64 s, but belong to the warm-up"
         )
 
 
@@ -84,7 +84,7 @@ def test_times_the_call_alone(profile):
     run = _Run(lambda size, call: 0.5, making=8.0)
     table = run.profiled(profile, (4,), 1, 5)
     assert run.made == [4], f"one input for each size, made before the first call: {run.made}"
-    assert table[4]["p50"] == 0.5, f"a call takes 0.5 s, not {table[4]['p50']}: something else was timed with it"
+    assert table[4]["p50"] == 0.5, f"a call takes 0.5 s, not {table[4]['p50']}: something else was timed too"
 
 
 def test_percentiles(profile):
@@ -99,7 +99,7 @@ def test_percentiles(profile):
 def test_rate(profile):
     run = _Run(lambda size, call: 0.5 if call % 2 else 1.5)
     found = run.profiled(profile, (8,), 0, 4)[8]["rate"]
-    assert abs(found - 8.0) < 1e-9, f"4 calls of 8 samples in 4 s are 8 samples a second, not {found:g}"
+    assert abs(found - 8.0) < 1e-9, f"4 calls of 8 samples in 4 s are 8 samples per second, not {found:g}"
 
 
 def test_corrected(corrected):
@@ -133,7 +133,7 @@ def test_counts_from_the_plan(scheduled):
     clock = _Time()
     found = list(scheduled(_server(clock, 2.5), 1.0, 5, clock, clock.sleep))
     assert found == [2.625, 1.75, 0.875, 0.125, 0.125], (
-        "the first request stalls for 2.5 s, the next two were planned meanwhile and wait since then: "
+        "the first request stalls for 2.5 s, and the next two were planned meanwhile and have waited since then: "
         f"2.625, 1.75, 0.875, 0.125, 0.125, not {found}"
     )
 
@@ -144,9 +144,11 @@ def test_stall(percentile, corrected, scheduled):
     planned = percentile(list(scheduled(run, 1.0, 640, clock, clock.sleep)), 99)
     closed = [0.125] * 100 + [64.125] + [0.125] * 475  # one at a time: 64 requests were never sent
     blind, repaired = percentile(closed, 99), percentile(list(corrected(closed, 1.0)), 99)
-    assert blind == 0.125, f"measured one at a time, p99 does not see a stall of 64 s; it is 0.125, not {blind}"
-    assert 50 < planned < 64.2, f"on a schedule p99 sees the stall of 64 s in 640 s; found {planned}"
-    assert abs(repaired - planned) < 4, f"the repaired p99 is {repaired}, that on a schedule {planned}"
+    assert blind == 0.125, (
+        f"if requests are sent one at a time, p99 does not see a stall of 64 s: it is 0.125, not {blind}"
+    )
+    assert 50 < planned < 64.2, f"on a schedule, p99 sees the stall of 64 s in 640 s, but here it is {planned}"
+    assert abs(repaired - planned) < 4, f"the repaired p99 is {repaired}, but on a schedule it is {planned}"
 
 
 def test_batch_pays(profile):
@@ -179,7 +181,7 @@ def test_hidden_percentiles(percentile, seed):
 
 
 def _planned(scheduled, interval, times):
-    """The latencies of a server whose answers take these times."""
+    """Return the latencies of a server whose answers take these times."""
     clock, left = _Time(), iter(times)
 
     def run():
@@ -193,6 +195,8 @@ def test_hidden_laps(corrected, scheduled, reference, seed):
     for _ in range(10):
         interval, times = draw.randint(1, 8) / 8, [draw.choice([1, 1, 1, 30, 80]) / 8 for _ in range(30)]
         found, expected = sorted(corrected(list(times), interval)), sorted(reference.corrected(times, interval))
-        assert found == expected, f"{len(found)} laps for an interval of {interval}, {len(expected)} are right"
+        assert found == expected, (
+            f"for an interval of {interval}, there are {len(expected)} laps, not {len(found)}, or their values differ"
+        )
         both = [_planned(function, interval, times) for function in (scheduled, reference.scheduled)]
         assert both[0] == both[1], f"latencies on a schedule of {interval} s are wrong: {both[0][:6]}…"

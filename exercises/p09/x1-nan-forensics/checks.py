@@ -24,7 +24,7 @@ class _Call(nn.Module):
 
 
 class _Swapped(nn.Module):
-    """Runs the module that it defines last first."""
+    """Runs first the module that it defines last."""
 
     def __init__(self):
         super().__init__()
@@ -35,7 +35,7 @@ class _Swapped(nn.Module):
 
 
 class _Own(nn.Module):
-    """What it computes itself divides by zero."""
+    """Divides by zero in its own code, outside its modules."""
 
     def __init__(self):
         super().__init__()
@@ -52,9 +52,11 @@ def _named(found, expected, why):
 def test_first_module(first_nonfinite):
     model = nn.Sequential(nn.Sequential(nn.Tanh(), _Log()), nn.Tanh(), nn.Linear(2, 2))
     _named(
-        first_nonfinite(model, -torch.ones(3, 2)), "0.1", "the logarithm makes the NaN, and all that follow pass it on"
+        first_nonfinite(model, -torch.ones(3, 2)),
+        "0.1",
+        "the logarithm makes the NaN, and all later modules pass it on",
     )
-    _named(first_nonfinite(model, -torch.zeros(3, 2)), "0.1", "an infinity counts as well")
+    _named(first_nonfinite(model, -torch.zeros(3, 2)), "0.1", "an infinity counts too")
 
 
 def test_order_of_execution(first_nonfinite):
@@ -63,9 +65,11 @@ def test_order_of_execution(first_nonfinite):
 
 def test_own_code(first_nonfinite):
     _named(
-        first_nonfinite(_Own(), torch.ones(2)), "", "the modules inside are healthy, and the model's own code is not"
+        first_nonfinite(_Own(), torch.ones(2)), "", "the modules inside are healthy, but the model's own code is not"
     )
-    _named(first_nonfinite(nn.Tanh(), torch.ones(2)), None, "nothing is wrong, and the name of the model is the empty")
+    _named(
+        first_nonfinite(nn.Tanh(), torch.ones(2)), None, "nothing is wrong, so it is not the model, whose name is empty"
+    )
 
 
 def test_takes_gradients(first_nonfinite):
@@ -75,7 +79,9 @@ def test_takes_gradients(first_nonfinite):
     except NotImplementedError:
         raise
     except RuntimeError as error:
-        raise AssertionError(f"a model that takes a gradient in its forward can be called, and here: {error}") from None
+        raise AssertionError(
+            f"a model that computes a gradient in its forward pass must work too, but: {error}"
+        ) from None
     _named(found, None, "the gradient is 2, whose logarithm is finite")
 
 
@@ -100,10 +106,10 @@ def test_leaves_no_hook(first_nonfinite):
     except RuntimeError:
         pass  # as it should be: the shapes do not fit
     else:
-        raise AssertionError("the model raised an error, which has to come through")
+        raise AssertionError("the model raised an error, which must be passed on")
     first_nonfinite(model[0], torch.ones(2, 2))
     left = [name for name, m in model.named_modules() if m._forward_hooks or m._forward_pre_hooks]
-    assert not left, f"after an error hooks stay behind, on {len(left)} modules; they belong into a `finally`"
+    assert not left, f"after an error, hooks stay behind on {len(left)} modules: remove them in a `finally` block"
 
 
 def test_first_op(first_bad_op):
@@ -113,17 +119,17 @@ def test_first_op(first_bad_op):
     _named(
         first_bad_op(lambda: torch.full((2,), math.inf) * torch.zeros(2)),
         "aten.mul.Tensor",
-        "infinity times zero makes a NaN of operands without one",
+        "infinity times zero makes a NaN from operands without one",
     )
     _named(
         first_bad_op(lambda: torch.slogdet(torch.zeros(2, 2))),
         "aten._linalg_slogdet.default",
-        "of several results one is infinite, the logarithm of 0",
+        "one of several results is infinite: the logarithm of 0",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch, about the degrees of freedom
         found = first_bad_op(lambda: torch.var_mean(torch.ones(1)))
-    _named(found, "aten.var_mean.correction", "of two results one is NaN, the variance of a single number")
+    _named(found, "aten.var_mean.correction", "one of two results is NaN: the variance of a single number")
     _named(first_bad_op(lambda: x * 2), None, "nothing is wrong here")
     one = torch.ones(1)
     _named(first_bad_op(lambda: torch.sub(one, one, alpha=0.5).log()), None, "1 - 0.5 * 1 has a logarithm")
@@ -134,9 +140,9 @@ def test_on_purpose(first_bad_op):
     _named(
         first_bad_op(lambda: scores.masked_fill(mask, -math.inf).softmax(-1).log_softmax(-1)),
         None,
-        "a mask of minus infinity was asked for, by a number among the operands, and softmax makes zeros of it",
+        "a mask of minus infinity was asked for, by a number among the operands, and softmax turns it into zeros",
     )
-    _named(first_bad_op(lambda: scores + math.nan), None, "a NaN was handed over, as a Python number")
+    _named(first_bad_op(lambda: scores + math.nan), None, "a NaN was passed in, as a Python number")
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)  # fills new memory with NaN
     try:
@@ -145,14 +151,14 @@ def test_on_purpose(first_bad_op):
         )
     finally:
         torch.use_deterministic_algorithms(before)
-    _named(found, None, "memory that was only allocated holds anything, a NaN for instance")
+    _named(found, None, "memory that was only allocated may hold anything, for example a NaN")
 
 
 def test_in_place(first_bad_op):
     _named(
         first_bad_op(lambda: torch.tensor([-1.0]).log_().add_(1)),
         "aten.log_.default",
-        "in place, the operand is NaN afterwards and was not before",
+        "in place, the operand is NaN afterwards, but was not before",
     )
 
 
@@ -174,14 +180,16 @@ def test_reports(anomaly_report):
     )
     y = torch.ones(2, requires_grad=True)
     _named(
-        anomaly_report(lambda: (x.sqrt() * 0).sum() + y.sum()), "SqrtBackward0", "of two branches the first has the NaN"
+        anomaly_report(lambda: (x.sqrt() * 0).sum() + y.sum()), "SqrtBackward0", "the first of two branches has the NaN"
     )
     _named(
         anomaly_report(lambda: (x - 1).log().sum()),
         None,
         "log(-1) has the gradient -1: the loss is NaN, and no gradient",
     )
-    _named(anomaly_report(lambda: (1 / x).sum()), None, "an infinite gradient is no NaN, and anomaly mode lets it pass")
+    _named(
+        anomaly_report(lambda: (1 / x).sum()), None, "an infinite gradient is not a NaN, and anomaly mode lets it pass"
+    )
 
 
 class _Raises(torch.autograd.Function):
@@ -201,29 +209,29 @@ def test_report_is_careful(anomaly_report):
     except RuntimeError:
         pass
     else:
-        raise AssertionError("backward raised an error that has nothing to do with NaN, and it was swallowed")
-    assert not torch.is_anomaly_enabled(), "anomaly mode is still on afterwards, and slows every step down"
+        raise AssertionError("the backward pass raised an error that has nothing to do with NaN, but it was swallowed")
+    assert not torch.is_anomaly_enabled(), "anomaly mode is still on afterwards, which slows every step down"
     torch.autograd.set_detect_anomaly(True)
     try:
         anomaly_report(lambda: (x * 2).sum())
-        assert torch.is_anomaly_enabled(), "anomaly mode was on before, and has been switched off"
+        assert torch.is_anomaly_enabled(), "anomaly mode was on before, but has been switched off"
     finally:
         torch.autograd.set_detect_anomaly(False)
     assert x.grad is None, "`.grad` was None before: `torch.autograd.grad` writes into none"
 
 
 def _cases(w, x):
-    """Programs, what is wrong with each, and what anomaly mode says of it."""
+    """Programs, what is wrong with each, and what anomaly mode says about it."""
     return [
         (lambda: (w * x).sum(), ("none", None), "nothing is wrong"),
-        (lambda: (w * x - 9).log().sum(), ("forward", None), "a NaN in the forward, whose gradient is finite"),
+        (lambda: (w * x - 9).log().sum(), ("forward", None), "a NaN in the forward pass, with a finite gradient"),
         (lambda: (w * 0).sqrt().sum() * 0, ("backward", "SqrtBackward0"), "a finite loss with a gradient of NaN"),
-        (lambda: (w * 1e-3).reciprocal().clamp(max=1).sum(), ("none", None), "all is finite"),
-        (lambda: (w - 1).sqrt().sum(), ("backward", None), "a finite loss with an infinite gradient, no NaN"),
+        (lambda: (w * 1e-3).reciprocal().clamp(max=1).sum(), ("none", None), "everything is finite"),
+        (lambda: (w - 1).sqrt().sum(), ("backward", None), "a finite loss with an infinite gradient, but no NaN"),
         (
             lambda: ((x - 9).log() * w).sum(),
             ("forward", "MulBackward0"),
-            "the logarithm makes the NaN, and anomaly mode names the product that hands it to w",
+            "the logarithm makes the NaN, but anomaly mode names the product that passes it to w",
         ),
         (
             lambda: torch.where(w > 2, (w - 2).sqrt(), w).sum(),
@@ -245,10 +253,10 @@ def test_gradients_stay(verdict):
     w.grad = torch.full((2,), 7.0)
     found = tuple(verdict(lambda: (w * 2).sum(), iter([unused, w])))
     assert found == ("none", None), (
-        f"a parameter that the loss does not use has no gradient, which is no fault: {found}"
+        f"a parameter that the loss does not use has no gradient, which is not a fault: {found}"
     )
-    assert getattr(w.grad, "tolist", list)() == [7, 7], "`.grad` held gradients of the caller, and was changed"
-    assert unused.grad is None, "`.grad` of a parameter was None, and was changed"
+    assert getattr(w.grad, "tolist", list)() == [7, 7], "`.grad` held gradients of the caller, but was changed"
+    assert unused.grad is None, "`.grad` of a parameter was None, but was changed"
 
 
 def test_hidden_forensics(first_nonfinite, first_bad_op, reference, seed):
@@ -262,7 +270,7 @@ def test_hidden_forensics(first_nonfinite, first_bad_op, reference, seed):
         layers = [nn.Sequential(_Call(f)) if draw.random() < 0.5 else _Call(f) for f in steps]
         model, x = nn.Sequential(*layers), torch.randn(3, generator=torch.Generator().manual_seed(seed + case))
         found, expected = first_nonfinite(model, x), reference.first_nonfinite(model, x)
-        assert found == expected, f"of {len(steps)} layers the first to go wrong is {expected!r}, not {found!r}"
+        assert found == expected, f"of {len(steps)} layers, the first to go wrong is {expected!r}, not {found!r}"
         fn = functools.partial(model, x)
         found, expected = first_bad_op(fn), reference.first_bad_op(fn)
         assert found == expected, f"of {len(steps)} steps, the one that makes it is {expected!r}, not {found!r}"
@@ -274,6 +282,6 @@ def test_hidden_verdict(verdict, anomaly_report, seed):
     for fn, expected, _ in _cases(w, x):
         scale = draw.uniform(0.5, 2)
         found = tuple(verdict(lambda f=fn, s=scale: f() * s, [w]))
-        assert found == expected, f"scaled, the same program is to be judged {expected}, not {found}"
+        assert found == expected, f"for the same program with scaled numbers, the verdict is {expected}, not {found}"
         named = anomaly_report(lambda f=fn, s=scale: s * f())
         assert named == expected[1], f"anomaly mode names {expected[1]} here, not {named}"

@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 
 def _passes(check, healthy):
-    """The test has nothing against these implementations."""
+    """Check that the test accepts these implementations."""
     for why, implementation in healthy.items():
         try:
             check(implementation)
@@ -15,7 +15,7 @@ def _passes(check, healthy):
 
 
 def _catches(check, sick):
-    """The test refuses these implementations."""
+    """Check that the test refuses these implementations."""
     for why, implementation in sick.items():
         try:
             check(implementation)
@@ -25,8 +25,8 @@ def _catches(check, sick):
             raise
         except Exception as error:
             said = f"{type(error).__name__} instead of AssertionError"
-            raise AssertionError(f"your test meets an implementation that {why}, and ends in {said}") from None
-        raise AssertionError(f"your test lets an implementation pass that {why}")
+            raise AssertionError(f"given an implementation that {why}, your test ends in {said}") from None
+        raise AssertionError(f"your test accepts an implementation that {why}")
 
 
 # Mean squared error.
@@ -55,7 +55,7 @@ def test_mse_catches(check_mse):
         check_mse,
         {
             "takes the sum instead of the mean": lambda p, t: (p[:, 0] - t).square().sum(),
-            "subtracts (B,) from (B, 1), so that every row meets every target": lambda p, t: (p - t).square().mean(),
+            "subtracts (B,) from (B, 1), so every row meets every target": lambda p, t: (p - t).square().mean(),
             "cuts the gradient off": lambda p, t: _mse(p.detach(), t),
             "forgets the square": lambda p, t: (p[:, 0] - t).abs().mean(),
         },
@@ -129,11 +129,11 @@ def test_split_catches(check_split):
     _catches(
         check_split,
         {
-            "shuffles rows, so that groups are on both sides": _by_rows,
-            "leaves one row of a group in training, and puts the others into the test": _one_stays,
+            "shuffles rows, so groups are on both sides": _by_rows,
+            "leaves one row of a group in training, but puts the others into the test": _one_stays,
             "does not use the seed": _without_seed,
             "keeps one row of each group and loses the others": _deduplicated,
-            "takes the sides for one another": _other_way,
+            "swaps the two sides": _other_way,
         },
     )
 
@@ -142,7 +142,7 @@ def test_split_catches(check_split):
 
 
 def _windows(series, length, horizon, cut, target=0, test=0, train=0, first=0, last=0):
-    """As it should be, but for what is added to some index."""
+    """Right, except for what is added to some index."""
     pairs = ([], [])
     for start in range(first, len(series) - length - horizon + 1 - last):
         at = start + length - 1 + horizon
@@ -177,7 +177,7 @@ def test_windows_passes_the_healthy(check_windows):
 
 
 def _split_late(series, length, horizon, cut):
-    """Divides the pairs by where windows begin."""
+    """Divides the pairs by the beginnings of their windows."""
     x, y = (torch.cat(parts) for parts in zip(*_unfolded(series, length, horizon, cut), strict=True))
     return (x[:cut], y[:cut]), (x[cut:], y[cut:])
 
@@ -204,13 +204,13 @@ def test_windows_catches(check_windows):
     _catches(
         check_windows,
         {
-            "takes the last element of the window for the target": lambda s, n, h, c: _windows(s, n, h, c, target=-h),
-            "trains on a target behind the cut": lambda s, n, h, c: _windows(s, n, h, c, train=1, test=1),
-            "divides by where windows begin, and trains on the future": _split_late,
+            "uses the last element of the window as the target": lambda s, n, h, c: _windows(s, n, h, c, target=-h),
+            "trains on a target after the cut": lambda s, n, h, c: _windows(s, n, h, c, train=1, test=1),
+            "divides by the beginnings of windows, and so trains on the future": _split_late,
             "leaves out the last window": lambda s, n, h, c: _windows(s, n, h, c, last=1),
-            "has the first window twice, and not the last": _first_twice,
-            "has another target for the first window": _one_wrong(0),
-            "has another target for the last window": _one_wrong(-1),
+            "has the first window twice, but not the last": _first_twice,
+            "has a wrong target for the first window": _one_wrong(0),
+            "has a wrong target for the last window": _one_wrong(-1),
         },
     )
 
@@ -266,8 +266,8 @@ def test_lm_loss_catches(check_lm_loss):
     _catches(
         check_lm_loss,
         {
-            "predicts the token that it has been shown": lambda logits, tokens: _lm_loss(logits, tokens, ahead=0),
-            "rolls the tokens, so that the last predicts the first": _rolled,
+            "predicts the token that it has already seen": lambda logits, tokens: _lm_loss(logits, tokens, ahead=0),
+            "rolls the tokens, so the last predicts the first": _rolled,
             "divides by the number of all tokens, padding included": _counts_padding,
             "reshapes (B, T, V) to (B, V, T)": _scrambled,
             "takes the sum": lambda logits, tokens: _lm_loss(logits, tokens) * (tokens[:, 1:] >= 0).sum(),
@@ -320,7 +320,7 @@ def test_hidden_mse(check_mse):
     _passes(check_mse, {"in two parts": lambda p, t: (p * p).mean() - 2 * (p[:, 0] * t).mean() + (t * t).mean()})
     sick = {
         "halves the loss": lambda p, t: _mse(p, t) / 2,
-        "divides by one row too few": lambda p, t: (p[:, 0] - t).square().sum() / max(len(t) - 1, 1),
+        "divides by the number of rows minus one": lambda p, t: (p[:, 0] - t).square().sum() / max(len(t) - 1, 1),
         "takes the root": lambda p, t: _mse(p, t).sqrt(),
         "returns the loss of each row": lambda p, t: (p[:, 0] - t).square(),
         "keeps a dimension": lambda p, t: _mse(p, t)[None],
@@ -361,7 +361,7 @@ def test_hidden_windows(check_windows):
         "leaves out the first window": lambda s, n, h, c: _windows(s, n, h, c, first=1),
         "subtracts the mean of the whole series": lambda s, n, h, c: _windows(s - s.mean(), n, h, c),
         "has targets of shape (number, 1)": lambda s, n, h, c: tuple((x, y[:, None]) for x, y in _windows(s, n, h, c)),
-        "has a window more than targets": lambda s, n, h, c: tuple(
+        "has one window more than targets": lambda s, n, h, c: tuple(
             (torch.cat([x, x[-1:]]), y) for x, y in _windows(s, n, h, c)
         ),
         "makes windows that are one too long": lambda s, n, h, c: _windows(s, n + 1, h, c),
@@ -378,7 +378,7 @@ def test_hidden_lm_loss(check_lm_loss):
     sick = {
         "predicts the token before": lambda logits, tokens: _lm_loss(logits.flip(1), tokens.flip(1)),
         "skips a token": lambda logits, tokens: _lm_loss(logits, tokens, ahead=min(2, tokens.shape[1] - 1)),
-        "takes padding for class 0": lambda logits, tokens: _lm_loss(logits, tokens.clamp(min=0)),
+        "treats padding as class 0": lambda logits, tokens: _lm_loss(logits, tokens.clamp(min=0)),
         "is a mean of the means of rows": lambda logits, tokens: torch.stack(
             [_lm_loss(a[None], b[None]) for a, b in zip(logits, tokens, strict=True) if (b[1:] >= 0).any()]
         ).mean(),

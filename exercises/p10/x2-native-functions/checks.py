@@ -85,22 +85,24 @@ def _file():
 
 def test_read(read):
     found = read(SAMPLE)
-    assert len(found) == 9, f"9 entries are in the text, and {len(found)} were read: overloads are entries of their own"
-    assert "frob.Scalar" in found, f"the name ends at the bracket, and has the overload; found {sorted(found)}"
-    assert found["twirl"] == {"func": "twirl(Tensor self, int[] dims) -> Tensor"}, "an entry is kept as it is written"
+    assert len(found) == 9, f"the text has 9 entries, but {len(found)} were read: each overload is an entry"
+    assert "frob.Scalar" in found, f"the name ends at the bracket and includes the overload; found {sorted(found)}"
+    assert found["twirl"] == {"func": "twirl(Tensor self, int[] dims) -> Tensor"}, "keep an entry as it is written"
 
 
 def test_kernels(kernels):
     found = kernels(_sample(), "swirl")
-    assert found == {"CPU": "swirl_cpu", "CUDA": "swirl_cuda"}, f"what is under `dispatch`, key by key; found {found}"
+    assert found == {"CPU": "swirl_cpu", "CUDA": "swirl_cuda"}, (
+        f"the kernels are those under `dispatch`, key by key; found {found}"
+    )
     found = kernels(_sample(), "whirl")
-    assert "NestedTensorCUDA" in found, f"one line may name several keys, divided by commas; found {sorted(found)}"
+    assert "NestedTensorCUDA" in found, f"one line may name several keys, separated by commas; found {sorted(found)}"
 
 
 def test_kernels_default(kernels):
     found = kernels(_sample(), "twirl")
     assert found == {"CompositeImplicitAutograd": "twirl"}, (
-        f"without `dispatch`, one function of the operator's name is composite, for every backend; found {found}"
+        f"without `dispatch`, there is one composite function with the operator's name; found {found}"
     )
 
 
@@ -110,7 +112,7 @@ def test_kernels_delegate(kernels):
         f"frob.Tensor is computed by what it delegates to, frob.out; found {found}"
     )
     assert found.get("SparseCPU") == "frob_sparse" and "SparseCsrCPU" not in found, (
-        f"torchgen writes structured kernels for dense devices; for sparse keys an entry speaks for itself: {found}"
+        f"torchgen writes structured kernels for dense devices; sparse keys come from the entry itself: {found}"
     )
 
 
@@ -122,11 +124,11 @@ def test_kernels_ufunc(kernels):
     expected = {"CPU": "ufunc_sway_CPU", "CUDA": "ufunc_sway_CUDA"}
     assert found == expected, f"a structured entry needs no `dispatch` to have kernels; found {found}"
     found = kernels(_file(), "add.Tensor")
-    assert found.get("CPU") == "ufunc_add_CPU", "so it is for add.Tensor, by way of add.out"
+    assert found.get("CPU") == "ufunc_add_CPU", "add.Tensor has this kernel too, through add.out"
     functions = _entries(SAMPLE)
     kernels(functions, "plus")
     assert functions == _entries(SAMPLE), (
-        "kernels that torchgen writes were put into the entry, which the file does not have"
+        "kernels that torchgen writes were added to the entry, although the file does not have them"
     )
 
 
@@ -155,14 +157,14 @@ def test_kind_daily(kind):
         found = kind(_file(), name)
         assert found == expected, f"{name} is {expected}, not {found}"
     assert kind(_file(), "native_layer_norm") == "explicit", (
-        "a kernel for CPU *and* one for all others: with CompositeExplicitAutograd it counts as explicit"
+        "it has a kernel for CPU *and* one for all other backends: with CompositeExplicitAutograd, it is explicit"
     )
 
 
 def test_doors(doors):
-    assert doors(_sample(), "frob.Tensor") == {"torch.frob", "torch.Tensor.frob"}, "two variants, and no overload"
-    assert doors(_sample(), "twirl") == {"torch.twirl"}, "where no `variants` are named, it is a function"
-    assert doors(_sample(), "frob.Scalar") == {"torch.Tensor.frob"}, "`variants: method` says: no function"
+    assert doors(_sample(), "frob.Tensor") == {"torch.frob", "torch.Tensor.frob"}, "two variants, without the overload"
+    assert doors(_sample(), "twirl") == {"torch.twirl"}, "without `variants`, it is a function"
+    assert doors(_sample(), "frob.Scalar") == {"torch.Tensor.frob"}, "with `variants: method`, it is not a function"
     assert doors(_sample(), "swirl") == {"torch._C._nn.swirl"}, "python_module: nn puts it into torch._C._nn"
 
 
@@ -198,20 +200,20 @@ def test_decompose(decompose):
         found = list(decompose(_file(), function, *args))
         assert [one for one, _ in found] == became[name], f"{name} becomes {became[name]}, not {found}"
         assert all(sort in ("structured", "explicit", "backend") for _, sort in found), (
-            f"what arrives below autograd has a kernel of its own, and is not composite implicit: {found}"
+            f"what arrives below autograd has its own kernel and is not composite implicit: {found}"
         )
 
 
 def test_decompose_elsewhere(decompose):
     x = torch.ones(2)
     found = list(decompose(_file(), lambda: torch.ops.prims.sin(x)))
-    assert ("prims::sin", "elsewhere") in found, f"prims::sin is an operator, and not in the file; found {found}"
+    assert ("prims::sin", "elsewhere") in found, f"prims::sin is an operator, but not in the file; found {found}"
     rows = torch.empty(2, 1)
     into = functools.partial(torch.ops.aten.embedding.out, out=rows)
     found = list(decompose(_file(), into, x.view(2, 1), torch.tensor([0, 1])))
     assert ("aten::embedding.out", "elsewhere") in found, f"no entry has the name embedding.out; found {found}"
     found = list(decompose(_sample(), torch.mm, x.view(2, 1), x.view(1, 2)))
-    assert found == [("aten::mm", "elsewhere")], f"the entries at hand, `functions`, have no mm; found {found}"
+    assert found == [("aten::mm", "elsewhere")], f"the given entries, `functions`, have no mm; found {found}"
 
 
 def test_decompose_runs(decompose):
@@ -221,7 +223,7 @@ def test_decompose_runs(decompose):
     )
     assert found == [("sub.Tensor", "structured")], f"a difference is one operator; found {found}"
     assert results and results[0].tolist() == [-2, -2], (
-        f"1 - 3 * 1 is -2: an operator gets all that it was called with, keyword arguments too, not {results}"
+        f"1 - 3 * 1 is -2: pass an operator all its arguments, keyword arguments too; the result was {results}"
     )
 
 
@@ -230,11 +232,11 @@ def test_registered(registered):
     assert set(found) == {"file", "autogen", "aten", "other"}
     everything = set(torch._C._dispatch_get_all_op_names())
     assert sum(map(len, found.values())) == len(everything), "each registered operator belongs to one of the four"
-    assert {"aten::add.Tensor", "aten::mm"} <= found["file"], "names are those of the dispatcher, aten:: and all"
+    assert {"aten::add.Tensor", "aten::mm"} <= found["file"], "names are those of the dispatcher, including aten::"
     for name in ("embedding.out", "native_layer_norm.out"):
         assert f"aten::{name}" in found["autogen"], f"{name} has no entry; `autogen` says that torchgen writes it"
     assert "aten::quantized_lstm.input" in found["aten"], "aten::quantized_lstm comes from a TORCH_LIBRARY in C++"
-    assert "quantized::add" in found["other"], "quantized::add is of another library"
+    assert "quantized::add" in found["other"], "quantized::add belongs to a different library"
 
 
 def test_registered_really(registered):
@@ -243,14 +245,14 @@ def test_registered_really(registered):
     assert not unknown, f"not every line of the file is registered: {sorted(unknown)[:3]} are not"
     found = registered(_sample())
     assert found["file"] == set() and found["autogen"] == set(), (
-        f"of entries that are made up none is registered: {found['file']}, {found['autogen']}"
+        f"made-up entries are not registered: {found['file']}, {found['autogen']}"
     )
-    assert "aten::mm" in found["aten"], "the entries at hand do not have mm, so that it is in no file"
+    assert "aten::mm" in found["aten"], "the given entries do not have mm, so it is not in the file"
 
 
 def test_hidden_read_the_whole(read):
     found = read(_text())
-    assert set(found) == set(_file()), f"the file has {len(_file())} entries, and you read {len(found)}"
+    assert set(found) == set(_file()), f"the file has {len(_file())} entries, but you read {len(found)}"
 
 
 def test_hidden_against_the_dispatcher(kernels, kind):
@@ -267,9 +269,11 @@ def test_hidden_against_the_dispatcher(kernels, kind):
 
 def test_hidden_same_answers(kernels, kind, doors, tagged, registered, reference):
     for name in _file():
-        assert kernels(_file(), name) == reference.kernels(_file(), name), f"the kernels of {name} are others"
-        assert kind(_file(), name) == reference.kind(_file(), name), f"the kind of {name} is another"
-        assert set(doors(_file(), name)) == reference.doors(_file(), name), f"{name} is found elsewhere in Python"
+        assert kernels(_file(), name) == reference.kernels(_file(), name), f"the kernels of {name} are wrong"
+        assert kind(_file(), name) == reference.kind(_file(), name), f"the kind of {name} is wrong"
+        assert set(doors(_file(), name)) == reference.doors(_file(), name), f"the names of {name} in Python are wrong"
     for label in ("core", "pointwise", "reduction", "inplace_view"):
-        assert set(tagged(_file(), label)) == reference.tagged(_file(), label), f"the tag {label} is on others"
-    assert registered(_file()) == reference.registered(_file()), "registered operators are divided otherwise"
+        assert set(tagged(_file(), label)) == reference.tagged(_file(), label), (
+            f"the entries with the tag {label} are wrong"
+        )
+    assert registered(_file()) == reference.registered(_file()), "the registered operators are divided wrongly"

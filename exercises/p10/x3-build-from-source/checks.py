@@ -37,10 +37,10 @@ DEBUG = """PyTorch built with:
 def test_plan_laptop(plan):
     env = plan(LAPTOP, {"debug"})
     assert all(isinstance(value, str) for value in env.values()), (
-        f"an environment holds texts: os.environ refuses anything else, and the build would read False as a word: {env}"
+        f"an environment holds strings: os.environ refuses anything else, and a build would read False as a word: {env}"
     )
-    assert env.get("USE_CUDA") == "0", "without nvcc say USE_CUDA=0, rather than leave it to what cmake finds"
-    assert "TORCH_CUDA_ARCH_LIST" not in env, "no CUDA, no list of GPUs"
+    assert env.get("USE_CUDA") == "0", "without nvcc, say USE_CUDA=0 instead of leaving it to what cmake finds"
+    assert "TORCH_CUDA_ARCH_LIST" not in env, "without CUDA, leave out the list of GPUs"
     assert env.get("DEBUG") == "1" and "REL_WITH_DEB_INFO" not in env
 
 
@@ -52,26 +52,30 @@ def test_plan_jobs(plan):
             f"{cores} cores and {ram} GB: {jobs} job(s) of 2 GB, with 4 GB kept free, and at least one; found {found}"
         )
     found = plan(SERVER, ()).get("MAX_JOBS")
-    assert found == "24", f"with CUDA a job takes 5 GB, so 128 GB feed 24 of the 64 cores; found {found}"
+    assert found == "24", f"with CUDA, a job takes 5 GB, so 128 GB are enough for 24 of the 64 cores; found {found}"
 
 
 def test_plan_archs(plan):
     found = plan(SERVER, ()).get("TORCH_CUDA_ARCH_LIST")
-    assert found == "8.0;9.0;10.0", f"each once, in the order of numbers, divided by semicolons; found {found}"
+    assert found == "8.0;9.0;10.0", f"each once, in numerical order, separated by semicolons; found {found}"
     bare = plan({**SERVER, "archs": []}, ())
-    assert "TORCH_CUDA_ARCH_LIST" not in bare, "an empty list is not a list of no GPU: leave the variable out"
-    assert bare.get("USE_CUDA") == "1", "nvcc compiles for GPUs that are elsewhere; a machine without one can build"
+    assert "TORCH_CUDA_ARCH_LIST" not in bare, "an empty value does not mean no GPU: leave the variable out"
+    assert bare.get("USE_CUDA") == "1", (
+        "nvcc also compiles for GPUs of other machines, so a machine without a GPU can build"
+    )
 
 
 def test_plan_parts(plan):
     env = plan(LAPTOP, {"distributed", "symbols"})
     for name in ("BUILD_TEST", "USE_MKLDNN", "USE_FBGEMM", "USE_NNPACK", "USE_XNNPACK"):
-        assert env.get(name) == "0", f"{name} was not asked for, and a build that leaves it out is shorter"
-    assert "USE_DISTRIBUTED" not in env, "what is wanted is left to the build, which knows whether it can be had"
-    assert "USE_FLASH_ATTENTION" not in env, "those kernels are for CUDA; without it there is nothing to leave out"
-    assert plan(SERVER, ()).get("USE_FLASH_ATTENTION") == "0", "they are the files that take most memory to compile"
-    assert env.get("REL_WITH_DEB_INFO") == "1" and "DEBUG" not in env, "symbols alone: optimised, with -g"
-    assert "REL_WITH_DEB_INFO" not in plan(LAPTOP, {"debug", "symbols"}), "DEBUG has the symbols already"
+        assert env.get(name) == "0", f"{name} was not wanted, and a build without it is shorter"
+    assert "USE_DISTRIBUTED" not in env, "leave out what is wanted, so that the build decides whether it is possible"
+    assert "USE_FLASH_ATTENTION" not in env, "those kernels are for CUDA; without it, there is nothing to switch off"
+    assert plan(SERVER, ()).get("USE_FLASH_ATTENTION") == "0", (
+        "with CUDA, switch off these kernels, which take the most memory to compile"
+    )
+    assert env.get("REL_WITH_DEB_INFO") == "1" and "DEBUG" not in env, "symbols without debug: optimised, with -g"
+    assert "REL_WITH_DEB_INFO" not in plan(LAPTOP, {"debug", "symbols"}), "DEBUG already has the symbols"
 
 
 def test_plan_ccache(plan):
@@ -84,9 +88,9 @@ def test_plan_ccache(plan):
 
 def test_stale(stale):
     found = set(stale(CACHE, {"USE_CUDA": "1", "BUILD_TEST": "1", "MAX_JOBS": "6"}))
-    assert "USE_CUDA" in found, "the tree was configured without CUDA, and keeps it so, whatever the environment says"
+    assert "USE_CUDA" in found, "the tree was configured without CUDA and stays so, whatever the environment says"
     assert "BUILD_TEST" not in found, "ON and 1 mean the same"
-    assert "MAX_JOBS" not in found, "what the cache does not hold is read anew each time"
+    assert "MAX_JOBS" not in found, "what the cache does not hold is read again in each build"
     assert not stale(CACHE, {"USE_FBGEMM": "OFF"}), "0 and OFF mean the same"
 
 
@@ -102,20 +106,20 @@ def test_read_build(read_build):
     settings = found["settings"]
     assert settings.get("TORCH_VERSION") == "2.15.0" and settings.get("USE_CUDA") == "1", f"found {settings}"
     assert settings.get("CXX_FLAGS", "").endswith("-Werror=return-type -Wno-psabi"), (
-        f"only the first equals sign of a setting divides it: {settings.get('CXX_FLAGS')!r}"
+        f"only the first equals sign of a setting separates name and value: {settings.get('CXX_FLAGS')!r}"
     )
     assert settings.get("CUDA_FLAGS", "").endswith("--diag_suppress=bad_friend_decl"), (
-        f"settings are divided by a comma and a space; a comma alone is part of one: {settings.get('CUDA_FLAGS')!r}"
+        f"only a comma and a space together separate settings: {settings.get('CUDA_FLAGS')!r}"
     )
-    assert "" not in settings and settings.get("USE_XPU") == "OFF", "the line ends with a comma, and nothing after it"
+    assert "" not in settings and settings.get("USE_XPU") == "OFF", "the line ends with a comma, with nothing after it"
 
 
 def test_read_build_archs(read_build):
     found = read_build(WHEEL)["archs"]
     assert found == ["7.5", "9.0", "12.0"], f"sm_75 is 7.5, and sm_120 is 12.0: the last digit is the minor; {found}"
-    assert list(read_build(DEBUG)["archs"]) == [], "a build without CUDA has code for no GPU"
+    assert list(read_build(DEBUG)["archs"]) == [], "a build without CUDA has no code for GPUs"
     found = read_build(DEBUG.rstrip(", \n"))["settings"].get("USE_CUDA")
-    assert found == "0", f"the last setting counts too, with a comma behind it or without; found {found!r}"
+    assert found == "0", f"the last setting counts too, with or without a comma after it; found {found!r}"
 
 
 def test_read_the_installed(read_build):
@@ -134,14 +138,14 @@ def test_origin(origin):
     known |= {"2.16.0a0+git5d1c0ff": "source", "2.11.0+cpu": "release"}
     for version, expected in known.items():
         found = origin(version)
-        assert found == expected, f"{version} is a {expected} build, not {found}: what stands after the plus decides"
+        assert found == expected, f"{version} is a {expected} build, not {found}: the part after the plus decides"
 
 
 def test_the_imported_torch_is_what_it_says(origin):
     kind, commit = origin(torch.__version__), str(torch.version.git_version)
     if kind == "source":
         sure = "+git" in torch.__version__ and torch.__version__.partition("+git")[2] in commit
-        assert sure, f"a build of your own names the commit of its tree, and {torch.__version__} does not"
+        assert sure, f"your own build names the commit of its tree, but {torch.__version__} does not"
     else:
         assert "+git" not in torch.__version__, f"{torch.__version__} was built from a source tree"
 
@@ -149,19 +153,25 @@ def test_the_imported_torch_is_what_it_says(origin):
 def test_doubts(doubts):
     head, tree = "5d1c0ffee0123456789abcdef0123456789abcde", "/src/pytorch"
     mine = f"{tree}/torch/__init__.py"
-    assert not doubts(tree, head, mine, head), "the file lies in the tree, the commit is its head: yours"
+    assert not doubts(tree, head, mine, head), (
+        "the file is in the tree and the commit is its head, so there is no doubt"
+    )
     wheel = "/venv/lib/python3.11/site-packages/torch/__init__.py"
     assert set(doubts(tree, head, wheel, head)) == {"file"}, "imported from site-packages: the wheel, not the tree"
     assert set(doubts(tree, head, mine, "0" * 40)) == {"commit"}, "built before the last commit: build again"
-    assert set(doubts(tree, head, wheel, None)) == {"file", "commit"}, "no git_version at all is no proof"
+    assert set(doubts(tree, head, wheel, None)) == {"file", "commit"}, "a missing git_version proves nothing"
 
 
 def test_doubts_neighbours(doubts):
     head = "5d1c0ffee0123456789abcdef0123456789abcde"
     other = "/src/pytorch-old/torch/__init__.py"
-    assert "file" in doubts("/src/pytorch", head, other, head), "pytorch-old begins like pytorch, and is another folder"
+    assert "file" in doubts("/src/pytorch", head, other, head), (
+        "pytorch-old begins like pytorch, but is a different folder"
+    )
     built = "/src/pytorch/build/lib/torch/__init__.py"
-    assert "file" in doubts("/src/pytorch", head, built, head), "in the tree, and not in its folder `torch`"
+    assert "file" in doubts("/src/pytorch", head, built, head), (
+        "this file is in the tree, but not in its folder `torch`"
+    )
     mine = "/src/pytorch/torch/__init__.py"
     assert not doubts("/src/pytorch", head[:10], mine, head), "git also shortens a commit to its first digits"
     assert "commit" in doubts("/src/pytorch", head[:2], mine, head), "fewer than seven digits prove nothing"
@@ -180,10 +190,12 @@ def test_hidden_plans(plan, stale, reference, seed):
         }
         wanted = set(bag.sample(choices, bag.randint(0, 5)))
         right = reference.plan(computer, wanted)
-        assert plan(computer, wanted) == right, f"for {computer} and {sorted(wanted)} the plan is {right}"
+        assert plan(computer, wanted) == right, f"for {computer} and {sorted(wanted)}, the plan is {right}"
         earlier = {name: bag.choice(["ON", "OFF", "0", "1"]) for name in right}
         held = "\n".join(f"{name}:BOOL={value}" for name, value in earlier.items() if bag.random() < 0.7)
-        assert set(stale(held, right)) == reference.stale(held, right), f"of {right}, others differ from {held}"
+        assert set(stale(held, right)) == reference.stale(held, right), (
+            f"for the environment {right}, the stale variables of this cache are wrong: {held}"
+        )
 
 
 def test_hidden_builds(read_build, reference, seed):
@@ -195,4 +207,4 @@ def test_hidden_builds(read_build, reference, seed):
         ]
         bag.shuffle(pairs)
         shown = "PyTorch built with:\n  - Clang 17.0\n  - Build settings: " + ", ".join(pairs) + ", \n"
-        assert read_build(shown) == reference.read_build(shown), f"another build is read from {shown!r}"
+        assert read_build(shown) == reference.read_build(shown), f"the wrong build is read from {shown!r}"
