@@ -114,6 +114,19 @@ def test_gradients(attend):
     assert h.grad.isfinite().all(), "the result is finite, but a gradient is not: mask before the softmax, not after it"
 
 
+def test_device(attend):
+    q = torch.empty(2, 3, 4, device="meta")  # in place of a GPU
+    try:
+        attend(q, q, q, torch.ones(2, 3, dtype=torch.bool, device="meta"))
+    except RuntimeError as error:
+        if "meta" not in str(error):
+            raise
+        # What looks at values cannot do so here, although it could on a GPU.
+        assert "expected device" not in str(error), (
+            "q is on another device than the CPU, and a tensor that you make is not: on a GPU, this fails"
+        )
+
+
 def test_shift(next_token_loss):
     labels = torch.tensor([[-100, 2, 3]])
     logits = torch.zeros(1, 3, 4)

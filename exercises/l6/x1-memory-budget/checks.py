@@ -192,6 +192,8 @@ def test_rounds_up(gpus_needed, state_bytes, token_bytes):
         assert exact == parts, f"{parts} GPUs hold it with very little to spare, so {parts} are needed, not {exact}"
         above = gpus_needed(_SEVEN, "serve16", whole / parts * (1 - 1e-6), 10, room=1.0)
         assert above == parts + 1, f"{parts} GPUs are a few bytes too small, so {parts + 1} are needed, not {above}"
+    exact = gpus_needed(_SEVEN, "serve16", whole, 10, room=1.0)
+    assert exact == 1, f"one GPU holds it to the last byte, so 1 is needed, not {exact}"
     above = gpus_needed(_SEVEN, "serve16", whole - 1, 10, room=1.0)
     assert above == 2, f"one GPU is a single byte too small, so 2 are needed, not {above}"
 
