@@ -67,6 +67,20 @@ def test_a_hand_stands_where_the_tables_turn_it() -> None:
     assert drawing.svg().count("<polygon") == 2 * 4
 
 
+def test_a_query_and_a_key_that_move_together_keep_their_angle() -> None:
+    drawing = models.turned_together((2.0, 0.0), (1.0, 1.0), [(5, 3), (105, 103), (3, 5)])
+    same = "the cosine of the angle between them is 0.35"
+    assert f"query at 5 and the key at 3, {same}" in drawing.words
+    assert f"query at 105 and the key at 103, {same}" in drawing.words
+    assert f"query at 3 and the key at 5, {same}" not in drawing.words
+    assert drawing.svg().count("<polygon") == 3 * 2
+
+
+def test_a_single_pair_of_positions_is_refused() -> None:
+    with pytest.raises(ValueError, match="two or three pairs"):
+        models.turned_together((2.0, 0.0), (1.0, 1.0), [(5, 3)])
+
+
 def test_dials_without_tables_of_equal_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="equal tables"):
         models.turns(torch.ones(4, 2), torch.ones(3, 2), [0, 1])

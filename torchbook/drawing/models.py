@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from torchbook.drawing.canvas import LINE, WIDTH, Box, Drawing
+from torchbook.drawing.canvas import LINE, WIDTH, Box, Drawing, Point
 
 _W = 120.0  # of a layer
 _H = 34.0
@@ -135,6 +136,47 @@ def turns(cos: Tensor, sin: Tensor, pairs: Sequence[int]) -> Drawing:
                 drawing.text(x + (r + 11) * c, y - (r + 11) * s, str(position), "middle")
     drawing.legend(0, 2 * r + 74, {"kept": "position 0", "read": "later positions"})
     return drawing
+
+
+def turned_together(query: Point, key: Point, places: Sequence[tuple[int, int]]) -> Drawing:
+    """A query and a key of two channels, each turned by one radian a position: the angle between them, in each case.
+
+    Args:
+        query: its two channels.
+        key: its two channels.
+        places: two or three pairs of positions, of the query and of the key.
+
+    Raises:
+        ValueError: there are other numbers of pairs.
+    """
+    if len(places) not in (2, 3):
+        raise ValueError(f"two or three pairs of positions can be drawn, not {len(places)}")
+    apart = {(m, n): math.cos(_angle(query) + m - _angle(key) - n) for m, n in places}
+    drawing = Drawing(
+        "A query and a key, turned by their positions",
+        "; ".join(
+            f"with the query at {m} and the key at {n}, the cosine of the angle between them is {cosine:.2f}"
+            for (m, n), cosine in apart.items()
+        )
+        + ".",
+    )
+    longest = max(math.hypot(*query), math.hypot(*key))
+    r = WIDTH / len(places) / 2 - 24
+    for number, (m, n) in enumerate(places):
+        x, y = (2 * number + 1) * WIDTH / len(places) / 2, r + 44
+        drawing.text(x, 0, f"query at {m},", "middle", bold=True)
+        drawing.text(x, 18, f"key at {n}", "middle", bold=True)
+        drawing.circle(x, y, r)
+        for vector, position, name, role in ((query, m, "q", "read"), (key, n, "k", "write")):
+            length, angle = r * math.hypot(*vector) / longest, _angle(vector) + position
+            drawing.arrow((x, y), (x + length * math.cos(angle), y - length * math.sin(angle)), role)
+            drawing.text(x + (r + 11) * math.cos(angle), y - (r + 11) * math.sin(angle), name, "middle")
+    drawing.legend(0, 2 * r + 74, {"read": "query", "write": "key"})
+    return drawing
+
+
+def _angle(vector: Point) -> float:
+    return math.atan2(vector[1], vector[0])
 
 
 def mask_grid(allowed: Tensor, names: Sequence[str]) -> Drawing:
