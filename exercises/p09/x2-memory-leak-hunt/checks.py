@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 @contextlib.contextmanager
 def _fresh():
-    """What is there already is hidden from the collector for a while: it takes a second to go through it."""
+    """Hides what is there already from the collector for a while, because going through it takes a second."""
     gc.freeze()
     try:
         yield
@@ -34,9 +34,9 @@ def test_counts_storages(alive):
             return x * 2
 
         found = _series(alive, step, 3)
-        assert found != [(3, 120), (6, 240), (9, 360)], "three views of a storage are one storage"
+        assert found != [(3, 120), (6, 240), (9, 360)], "three views of one storage count as one storage"
         assert found == [(1, 40), (2, 80), (3, 120)], (
-            f"each call leaves one storage of 40 bytes; what it returns is let go, `weights` was there before: {found}"
+            f"each call leaves one storage of 40 bytes; its result is let go, and `weights` was there before: {found}"
         )
 
 
@@ -57,8 +57,8 @@ def test_held_by_a_graph(alive):
         found = _series(alive, step, 4)
         sizes = [after - before for (_, before), (_, after) in itertools.pairwise(found)]
         assert min(sizes) >= 400, (
-            "each call leaves a graph that saves 100 numbers, 400 bytes, to which no Python variable leads: "
-            f"growth by {sizes}"
+            "each call leaves a graph that saves 100 numbers, or 400 bytes, which no Python variable leads to; "
+            f"the growth that was found: {sizes}"
         )
 
 
@@ -76,7 +76,9 @@ def test_cycles(alive):
         finally:
             if enabled:
                 gc.enable()
-        assert found == [(0, 0)] * 3, f"a cycle waits for the collector, and is no leak: nothing is left, not {found}"
+        assert found == [(0, 0)] * 3, (
+            f"a cycle that waits for the collector is not a leak: nothing should be left, but you found {found}"
+        )
 
 
 def test_judge(judge):
@@ -85,23 +87,26 @@ def test_judge(judge):
         "every step leaves a storage": ([(i, 40 * i) for i in range(1, 21)], "leak"),
         "every tenth step leaves one": ([(3 + i // 10, 40 * (3 + i // 10)) for i in range(40)], "leak"),
         "a leak under a saw tooth": ([(n + i // 5, size) for i, (n, size) in enumerate(tooth)], "leak"),
-        "a cache of 8 entries, and then none": ([(min(i, 8), 9 * min(i, 8)) for i in range(1, 41)], "cache"),
-        "a saw tooth, the floor of which stays": (tooth, "lengths"),
-        "what was filled is let go again": ([(1, 40)] * 5 + [(5, 40)] * 10 + [(3, 40)] * 5, "steady"),
-        "less than at first": ([(9, 40)] * 5 + [(2, 40)] * 5 + [(5, 40)] * 10, "steady"),
+        "a cache grows to 8 entries, and then stays full": (
+            [(min(i, 8), 9 * min(i, 8)) for i in range(1, 41)],
+            "cache",
+        ),
+        "a saw tooth whose floor stays the same": (tooth, "lengths"),
+        "something was filled, and is partly let go again": ([(1, 40)] * 5 + [(5, 40)] * 10 + [(3, 40)] * 5, "steady"),
+        "fewer storages than at first": ([(9, 40)] * 5 + [(2, 40)] * 5 + [(5, 40)] * 10, "steady"),
         "most in the second quarter": ([(n, 40) for n in (1, 5, 3, 4) for _ in range(5)], "steady"),
-        "two storages, which become longer": ([(2, 40 * i) for i in range(1, 21)], "lengths"),
-        "everything is the same, after a first step": ([(3, 70)] + [(2, 40)] * 11, "steady"),
+        "two storages that become longer": ([(2, 40 * i) for i in range(1, 21)], "lengths"),
+        "everything is the same after the first step": ([(3, 70)] + [(2, 40)] * 11, "steady"),
     }
     for what, (series, expected) in cases.items():
         found = judge(series)
-        assert found == expected, f"{what}: {expected!r}, not {found!r}"
+        assert found == expected, f"{what}: the verdict is {expected!r}, not {found!r}"
 
 
 def _held(holder, step, expected, why):
     gc.collect()
     found = holder(step, 12)
-    assert found == expected, f"{why}: {expected!r}, not {found!r}"
+    assert found == expected, f"{why}: the answer is {expected!r}, not {found!r}"
 
 
 def test_holders(holder):
@@ -138,9 +143,9 @@ def test_half_as_many(holder):
             if next(calls) in (0, 2, 4, 6, 8):
                 old.append(torch.ones(3))
 
-        _held(holder, fifth, None, "20 tensors were in the list before, and 5 come up in 12 steps")
+        _held(holder, fifth, None, "20 tensors were in the list before, and 12 steps add 5 more")
         pairs = []
-        _held(holder, lambda: pairs.append((torch.ones(3), 1)), None, "the list holds pairs, and no tensor directly")
+        _held(holder, lambda: pairs.append((torch.ones(3), 1)), None, "the list holds pairs, but no tensor directly")
 
 
 def test_graph_holds(holder):
@@ -150,7 +155,7 @@ def test_graph_holds(holder):
         def step():
             total[0] = total[0] + (w * 2).sum()
 
-        _held(holder, step, "graph", "one tensor is there, and its graph becomes longer")
+        _held(holder, step, "graph", "there is one tensor, and its graph becomes longer")
         for _ in range(2000):
             step()
         _held(holder, step, "graph", "a graph of 6000 nodes")
@@ -171,7 +176,7 @@ def test_graph_holds(holder):
         enabled = gc.isenabled()
         gc.disable()
         try:
-            _held(holder, cycle, None, "graphs in cycles wait for the collector, and are not left")
+            _held(holder, cycle, None, "graphs in cycles only wait for the collector")
         finally:
             if enabled:
                 gc.enable()
@@ -218,12 +223,12 @@ def test_same_numbers(Trainer):
     for number in range(6):
         expected, found = (one.step(*_batch(3 + number % 2, number)) for one in (right, mine))
         assert isinstance(found, float), (
-            f"a step returns a Python float, not {type(found).__name__}: a tensor has a graph"
+            f"a step returns a Python float, not a {type(found).__name__}: a tensor keeps its graph"
         )
         assert _near(found, expected), f"step {number} has the loss {expected:.5f}, not {found:.5f}"
     assert len(mine.history) == 6, f"`history` has one number for each of 6 steps, not {len(mine.history)}"
-    assert {type(value) for value in mine.history} == {float}, "`history` is to hold Python floats"
-    assert all(map(_near, mine.history, right.losses)), "`history` has other losses than the steps returned"
+    assert {type(value) for value in mine.history} == {float}, "`history` must hold Python floats"
+    assert all(map(_near, mine.history, right.losses)), "the losses in `history` are not those that the steps returned"
     found, expected = mine.mean(), sum(right.losses) / 6
     assert isinstance(found, float), "`mean()` returns a Python float"
     assert _near(found, expected), f"the mean of the losses is {expected:.5f}, not {found:.5f}"
@@ -242,8 +247,8 @@ def test_norms(Trainer):
         found = mine.evaluate(iter(batches))
         assert isinstance(found, float), "an evaluation returns a Python float"
         assert _near(found, expected), f"the mean over two batches is {expected:.5f}, not {found:.5f}"
-    assert len(mine.norms) == 4, f"two evaluations of two batches are 4 norms, not {len(mine.norms)}"
-    assert all(map(_near, mine.norms, norms * 2)), "`norms` are those of the model's output on each batch"
+    assert len(mine.norms) == 4, f"two evaluations of two batches give 4 norms, not {len(mine.norms)}"
+    assert all(map(_near, mine.norms, norms * 2)), "`norms` must have the norm of the model's output on each batch"
     mine.step(*_batch(3))
     assert len(mine.norms) == 4, "a step adds a norm: a hook of the evaluation is still there"
 
@@ -268,9 +273,9 @@ def test_trainer_is_flat(Trainer):
         for _ in range(5):
             all_of_it()
         grown = _tensors() - before
-        assert grown <= 0, f"15 steps and 5 evaluations later there are {grown} tensors more"
+        assert grown <= 0, f"after 15 more steps and 5 more evaluations, {grown} more tensors are alive"
         kept = [value for value in vars(mine).values() if isinstance(value, torch.Tensor) and value.grad_fn]
-        assert not kept, "the trainer keeps a tensor with a graph: all that the graph has saved is kept with it"
+        assert not kept, "the trainer keeps a tensor with a graph, and so everything that the graph has saved"
 
 
 def test_no_hook_stays(Trainer):
@@ -282,11 +287,11 @@ def test_no_hook_stays(Trainer):
     except Exception:
         pass  # as it should be
     else:
-        raise AssertionError("an evaluation that fails raises its error")
+        raise AssertionError("if an evaluation fails, its error must reach the caller")
     left = len(mine.model._forward_hooks)
     own.remove()
-    assert left == 1, f"the model had one hook of its own, and has {left}, after an evaluation and one that failed"
-    assert mine.model(torch.ones(1, 1)).requires_grad, "after an evaluation that failed, gradients are still off"
+    assert left == 1, f"the model had one hook before, and has {left} after two evaluations, one of which failed"
+    assert mine.model(torch.ones(1, 1)).requires_grad, "after a failed evaluation, gradients are still switched off"
 
 
 def test_tables_are_kept(Trainer):
@@ -294,8 +299,8 @@ def test_tables_are_kept(Trainer):
     first = mine.table(5)
     for length in (3, 5, 4, 3):
         mine.step(*_batch(length))
-    assert mine.table(5) is first, "the table of a length is made once: a cache that fills up is no leak"
-    assert first.tolist() == torch.linspace(0.5, 1.5, 5).tolist(), "the table of a length has other numbers"
+    assert mine.table(5) is first, "the table for a length is made only once: a cache that fills up is not a leak"
+    assert first.tolist() == torch.linspace(0.5, 1.5, 5).tolist(), "the table for a length has the wrong numbers"
 
 
 def _block(size, *sites, state="active_allocated", requested=None):
@@ -328,9 +333,9 @@ def test_sites(sites):
     second = [_block(2048, "train.py:17"), _block(4096, "train.py:9"), _block(512, state="active_pending_free")]
     third = [_block(512), {"address": 0, "size": 1536, "requested_size": 1500, "state": "active_allocated"}]
     found = dict(sites(_snapshot(first, second, third)))
-    assert "train.py:40" not in found, "frames stand from the inside to the outside: the first of the user's own counts"
+    assert "train.py:40" not in found, "the innermost frame comes first: take the first one in the user's own code"
     expected = {"train.py:17": 3072, "train.py:9": 4096, "unknown": 2048}
-    assert found == expected, f"live bytes, over all segments, are {expected}, not {found}"
+    assert found == expected, f"the live bytes over all segments are {expected}, not {found}"
     block = _block(512)
     block["frames"] = [{"filename": "train.py", "line": 3, "name": "f"}]
     found = dict(sites(_snapshot([block])))
@@ -342,13 +347,15 @@ def test_suspect(suspect):
     before = _snapshot(model, [_block(512, "train.py:17"), _block(8192, "data.py:3")])
     after = _snapshot(model, [_block(512, "train.py:17")] * 9, [_block(1024, "train.py:30"), _block(512, "data.py:3")])
     found = suspect(before, after)
-    assert found != "model.py:5", "the model has most bytes, and they do not grow"
+    assert found != "model.py:5", "the model has the most bytes, but they do not grow"
     assert found == "train.py:17", f"line 17 holds 8 blocks more than before: 'train.py:17', not {found!r}"
     found = suspect(after, after)
-    assert found is None, f"nothing has grown, which is None, not {found!r}"
-    assert suspect(_snapshot([]), _snapshot([])) is None, "where nothing is, nothing has grown"
+    assert found is None, f"nothing has grown, so the answer is None, not {found!r}"
+    assert suspect(_snapshot([]), _snapshot([])) is None, "two empty snapshots: nothing has grown"
     found = suspect(_snapshot([]), _snapshot([_block(512, "train.py:8")]))
-    assert found == "train.py:8", f"where nothing was before, the one site has grown: 'train.py:8', not {found!r}"
+    assert found == "train.py:8", (
+        f"the first snapshot is empty, so the only site has grown: 'train.py:8', not {found!r}"
+    )
 
 
 def test_hidden_memory(alive, judge, reference, seed):
@@ -365,10 +372,10 @@ def test_hidden_memory(alive, judge, reference, seed):
             found = _series(alive, step, 24)
             expected = [(min(1 + i // period, limit), 4 * length * min(1 + i // period, limit)) for i in range(24)]
             assert found == expected, (
-                f"a storage of {length} numbers in every {period}th step, and {found[-1]} are found"
+                f"every {period}th step leaves a storage of {length} numbers, at most {limit}; you found {found[-1]}"
             )
             verdict = judge(found), reference.judge(expected)
-            assert verdict[0] == verdict[1], f"{found} is to be judged {verdict[1]!r}, not {verdict[0]!r}"
+            assert verdict[0] == verdict[1], f"the verdict on {found} is {verdict[1]!r}, not {verdict[0]!r}"
 
 
 def test_hidden_snapshot(sites, suspect, seed):
@@ -391,4 +398,4 @@ def test_hidden_snapshot(sites, suspect, seed):
         growth = {name: expected[1].get(name, 0) - expected[0].get(name, 0) for name in names}
         found, most = suspect(*snapshots), max(growth.values())
         right = found is None if most <= 0 else growth.get(found) == most
-        assert right, f"of the growth by site, {growth}, the answer is {found!r}"
+        assert right, f"the growth by site is {growth}, but your answer is {found!r}"

@@ -68,20 +68,22 @@ def _audited(audit, program, why, **expected):
     assert not missing, f"the dictionary lacks {', '.join(missing)}"
     for name, value in (usual | expected).items():
         given = None if found[name] is None else bool(found[name])
-        assert given == value, f"{why}: {name!r} is {value}, not {given}"
+        assert given == value, f"{why}: {name!r} should be {value}, not {given}"
 
 
 def test_audit(audit):
     x = torch.linspace(0, 1, 5)
     _audited(audit, lambda: x * 2, "a product of constants depends on nothing")
-    _audited(audit, lambda: x + random.random(), "Python's generator", random=True)
-    _audited(audit, lambda: x + torch.from_numpy(np.random.normal(size=5)), "numpy's generator", numpy=True)
-    _audited(audit, lambda: x + torch.randn(5), "torch's generator", torch=True)
-    _audited(audit, _sums, "eight sums over 100,000 numbers, in as many parts as there are threads", threads=True)
+    _audited(audit, lambda: x + random.random(), "the program uses Python's generator", random=True)
+    _audited(
+        audit, lambda: x + torch.from_numpy(np.random.normal(size=5)), "the program uses numpy's generator", numpy=True
+    )
+    _audited(audit, lambda: x + torch.randn(5), "the program uses torch's generator", torch=True)
+    _audited(audit, _sums, "eight sums over 100,000 numbers, each cut into one part per thread", threads=True)
     _audited(
         audit,
         lambda: torch.stack([torch.rand(()), torch.tensor(random.random())]),
-        "two generators in one program",
+        "the program uses two generators",
         random=True,
         torch=True,
     )
@@ -92,7 +94,7 @@ def test_audit_of_a_training(audit):
     _audited(audit, lambda: w * 2, "a product of weights depends on nothing")
 
     def step():
-        assert torch.is_grad_enabled(), "the program trains, and it is called where no gradients are recorded"
+        assert torch.is_grad_enabled(), "the program trains, so it must not be called where gradients are not recorded"
         return w - torch.autograd.grad((w * torch.rand(5)).sum(), w)[0]
 
     _audited(audit, step, "a step along a random gradient", torch=True)
@@ -101,29 +103,37 @@ def test_audit_of_a_training(audit):
 def test_audit_of_one_number(audit):
     for threads in (2, 3, 4):
         program = lambda threads=threads: torch.tensor(torch.get_num_threads() == threads)  # noqa: E731
-        _audited(audit, program, f"a program asks whether there are {threads} threads", threads=True)
+        _audited(audit, program, f"the program asks whether there are {threads} threads", threads=True)
 
 
 def test_audit_of_a_coin(audit):
     for bit in range(1, 9):
         coin = lambda bit=bit: torch.tensor(int(random.random() * 2**bit) % 2)  # noqa: E731
-        _audited(audit, coin, "one coin is tossed, and two seeds can give the same side", random=True)
+        _audited(audit, coin, "one coin is tossed, and two seeds may give the same side", random=True)
     coin = lambda: torch.tensor(np.random.randint(2))  # noqa: E731
     _audited(audit, coin, "numpy tosses a coin", numpy=True)
     _audited(audit, lambda: torch.randint(2, ()), "torch tosses a coin", torch=True)
     zeros = lambda: torch.zeros(3) * (1 if random.random() < 0.5 else -1)  # noqa: E731
-    _audited(audit, zeros, "a coin decides between 0 and -0, which differ in a bit", random=True)
+    _audited(audit, zeros, "a coin decides between 0 and -0, which differ in one bit", random=True)
 
 
 def test_audit_other(audit):
     calls = iter(range(10**6))
     unknown = dict.fromkeys(("random", "numpy", "torch", "threads"), None)
-    _audited(audit, lambda: torch.tensor(next(calls)), "it counts its calls", other=True, **unknown)
-    _audited(audit, lambda: torch.tensor(next(calls) % 2), "each second call is another", other=True, **unknown)
+    _audited(audit, lambda: torch.tensor(next(calls)), "the program counts its calls", other=True, **unknown)
+    _audited(
+        audit,
+        lambda: torch.tensor(next(calls) % 2),
+        "every second call gives a different result",
+        other=True,
+        **unknown,
+    )
     generator = torch.Generator()
-    _audited(audit, lambda: torch.rand(3, generator=generator), "it has a generator of its own", other=True, **unknown)
+    _audited(
+        audit, lambda: torch.rand(3, generator=generator), "the program has its own generator", other=True, **unknown
+    )
     nan = torch.tensor([1.0, float("nan")])
-    _audited(audit, lambda: nan.clone(), "a NaN has the same bits each time, though it is unequal to itself")
+    _audited(audit, lambda: nan.clone(), "a NaN is not equal to itself, but has the same bits each time")
 
 
 def test_audit_puts_back(audit):
@@ -131,14 +141,16 @@ def test_audit_puts_back(audit):
         draw()  # so that no seed that is set anew gives the same state
     before = _state()
     audit(lambda: torch.rand(3) + random.random() + np.random.random())
-    assert _state() == before, "after the audit, a generator or the number of threads is not what it was"
+    assert _state() == before, "after the audit, a generator or the number of threads is not what it was before"
 
     def fails():
         raise FloatingPointError
 
     with contextlib.suppress(FloatingPointError):  # it goes on, or the audit has an answer: nothing was said of it
         audit(fails)
-    assert _state() == before, "after an audit of a program that raises, generators or threads are not what they were"
+    assert _state() == before, (
+        "after the audit of a program that raises, a generator or the number of threads is not what it was before"
+    )
 
 
 def test_augment(augment):
@@ -146,14 +158,16 @@ def test_augment(augment):
     first = augment(row, 1, 2, 3)
     _stir()
     augment(row, 1, 2, 4)
-    assert first.equal(augment(row, 1, 2, 3)), "the same three numbers give the same noise, whatever was drawn before"
+    assert first.equal(augment(row, 1, 2, 3)), (
+        "the same three numbers must give the same noise, whatever was drawn before"
+    )
     noise = first - row
-    assert noise.shape == row.shape, "every element gets noise of its own"
+    assert noise.shape == row.shape, "every element gets its own noise"
     assert abs(noise.mean()) < 0.01, f"the noise has the mean {noise.mean():.3f}, not 0"
     assert 0.09 < noise.std() < 0.11, f"the noise has the standard deviation {noise.std():.3f}, not 0.1"
     before = _state()
     augment(row, 1, 2, 3)
-    assert _state() == before, "it draws from, or seeds, a global generator"
+    assert _state() == before, "`augment` draws from a global generator, or seeds it"
 
 
 def test_augment_triples(augment):
@@ -177,12 +191,12 @@ def test_learns(Exact):
     x, labels = data()
     run = Exact(x, labels, 0)
     run.advance(20)
-    assert sorted(run.classes) == sorted(set(labels)), "`classes` has a number for each label"
+    assert sorted(run.classes) == sorted(set(labels)), "`classes` must have a number for each label"
     run.net.eval()
     with torch.no_grad():
         found = run.net(x).argmax(1).tolist()
     right = sum(run.classes[name] == number for name, number in zip(labels, found, strict=True))
-    assert right > 30, f"after 20 steps {right} of 40 rows are told apart; 30 is the least"
+    assert right > 30, f"after 20 steps, only {right} of 40 rows get the right label; more than 30 must"
 
 
 def test_trains_as_careless(augment, Exact):
@@ -210,33 +224,33 @@ def test_trains_as_careless(augment, Exact):
             handle.remove()
     first, second = rows[:40], rows[40:]
     assert sorted(first) == sorted(second) == list(range(40)), (
-        "3 steps are an epoch and go through all 40 rows, with noise of `augment` for each: in two epochs there was "
-        f"noise for {len(rows)} rows, {len(set(first))} different ones among the first 40"
+        "an epoch is 3 steps through all 40 rows, each with noise from `augment`; in two epochs there was noise for "
+        f"{len(rows)} rows, with {len(set(first))} different ones among the first 40"
     )
-    assert first != second, "the second epoch has the rows in the order of the first"
-    assert len(set(triples)) == 80, "the noise of two epochs has the same three numbers twice, and is the same then"
+    assert first != second, "the second epoch has the rows in the same order as the first"
+    assert len(set(triples)) == 80, "in two epochs, the same three numbers are used twice, and give the same noise"
     sizes = [len(t) for t in inputs]
-    assert sizes == [16, 16, 8] * 2, f"a step has 16 rows, and the last of an epoch those that are left: {sizes}"
+    assert sizes == [16, 16, 8] * 2, f"a step has 16 rows, and the last step of an epoch has the rest; found {sizes}"
     for t in inputs:
         size = t.square().mean().sqrt().item()
-        assert abs(size - 1) < 1e-3, f"a batch is divided by its root mean square, which is 1 then, not {size:.3f}"
+        assert abs(size - 1) < 1e-3, f"a batch is divided by its root mean square, which is then 1, not {size:.3f}"
     for step in range(6):
         for w, v, found in zip(weights, momenta, gradients, strict=True):
             v.mul_(0.9).add_(found[step])
             w.sub_(0.05 * v)
     gap = max((p - w).abs().max().item() for p, w in zip(parameters, weights, strict=True))
-    assert gap < 1e-5, f"SGD with a rate of 0.05 and momentum 0.9 gets other weights from these gradients, by {gap:.1g}"
+    assert gap < 1e-5, f"with these gradients, SGD (rate 0.05, momentum 0.9) gives weights that differ by {gap:.1g}"
 
 
 def test_repeats(Exact):
     usual = _run(Exact)
-    assert _run(Exact, (1, 2, 1), stir=True) == usual, "bits depend on what is drawn elsewhere"
-    assert _run(Exact, seed=4) != usual, "two seeds give the same"
+    assert _run(Exact, (1, 2, 1), stir=True) == usual, "the bits depend on what is drawn elsewhere"
+    assert _run(Exact, seed=4) != usual, "two seeds give the same bits"
     one, two = (Exact(*data(), 3) for _ in range(2))
     for _ in range(4):
         one.advance(1)
         two.advance(1)
-    assert bits(one) == bits(two) == usual, "two trainings in turns disturb each other"
+    assert bits(one) == bits(two) == usual, "two trainings that take turns disturb each other"
 
 
 def test_threads(Exact):
@@ -247,7 +261,7 @@ def test_threads(Exact):
             found.append(tuple(_run(Exact, (16,), seed) for seed in (3, 4, 5)))  # the roundings of a few may agree
     finally:
         torch.set_num_threads(before)
-    assert len(set(found)) == 1, "with 1, 2 and 4 threads in force the bits differ: sums are cut into other parts"
+    assert len(set(found)) == 1, "with 1, 2 and 4 threads the bits differ, because sums are cut into different parts"
 
 
 def test_good_guest(Exact):
@@ -266,13 +280,15 @@ def test_good_guest(Exact):
         "a setting of torch",
     )
     changed = [name for name, a, b in zip(names, before, _state(), strict=True) if a != b]
-    assert not changed, f"afterwards {' and '.join(changed)} is not what it was"
+    assert not changed, f"not the same as before the calls: {', '.join(changed)}"
 
 
 def test_another_process(Exact, source):
     here = _run(Exact)
     (there,) = RANKS.values(_CASES, source, "train")
-    assert here == there, "a process with another PYTHONHASHSEED ends with other bits: by what are labels numbered?"
+    assert here == there, (
+        "a process with a different PYTHONHASHSEED gets different bits: in what order do you number labels?"
+    )
 
 
 def _saved(state):
@@ -291,9 +307,11 @@ def test_resumes(Exact):
         again = Exact(*data(), 99)
         again.advance(1)
         again.load_state_dict(state)
-        assert bits(again) == bits(run), "right after loading, the weights are not those of the state"
+        assert bits(again) == bits(run), "immediately after loading, the weights are not those of the state"
         again.advance(6 - steps)
-        assert bits(again) == whole, f"resumed after {steps} steps, it ends with other bits than in one go"
+        assert bits(again) == whole, (
+            f"resumed after {steps} steps, the training ends with different bits than in one go"
+        )
 
 
 def test_state_is_a_snapshot(Exact):
@@ -307,8 +325,8 @@ def test_state_is_a_snapshot(Exact):
         again.load_state_dict(state)
         again.advance(4)
         ends.append(bits(again))
-    assert ends[0] == bits(run), "the state has changed while training went on"
-    assert ends[1] == ends[0], "a run that was resumed from the state has changed it"
+    assert ends[0] == bits(run), "the state changed while training went on"
+    assert ends[1] == ends[0], "a run that was resumed from the state changed it"
 
 
 def test_hidden_audit(audit, seed):
@@ -321,7 +339,9 @@ def test_hidden_audit(audit, seed):
             values.append(torch.rand(()).item() if parts["torch"] else 0.5)
             return torch.cat([torch.tensor(values), _sums() if parts["threads"] else torch.zeros(8)])
 
-        _audited(audit, program, f"a program that uses {', '.join(n for n in parts if parts[n]) or 'none'}", **parts)
+        _audited(
+            audit, program, f"a program that depends on {', '.join(n for n in parts if parts[n]) or 'nothing'}", **parts
+        )
 
 
 def test_hidden_exact(Exact, seed):
@@ -337,5 +357,7 @@ def test_hidden_exact(Exact, seed):
         runs[1].load_state_dict(state)
         runs[1].advance(count)
     runs[2].advance(sum(steps))
-    assert bits(runs[0]) == bits(runs[2]), f"steps {steps} and {sum(steps)} steps in one go end differently"
-    assert bits(runs[1]) == bits(runs[2]), f"resumed before each of {steps}, it ends differently"
+    assert bits(runs[0]) == bits(runs[2]), (
+        f"advancing by {steps} and by {sum(steps)} steps in one go gives different bits"
+    )
+    assert bits(runs[1]) == bits(runs[2]), f"advancing by {steps}, resumed before each, gives different bits"

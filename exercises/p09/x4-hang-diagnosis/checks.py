@@ -107,13 +107,13 @@ def _dump(*threads):
 
 def _stands(standing, dump, expected, why):
     found = tuple(standing(dump))
-    assert found == expected, f"{why}: {expected}, not {found}"
+    assert found == expected, f"{why}: the answer is {expected}, not {found}"
 
 
 def test_standing(standing):
     inside = [(_C10D, 3004, "all_reduce"), (_LOGGER, 83, "wrapper")]
     script = [("/data/me/train.py", 31, "average"), ("/data/me/train.py", 58, "<module>")]
-    _stands(standing, _dump(inside + script), ("all_reduce", "/data/me/train.py:31"), "a wrapper is no collective")
+    _stands(standing, _dump(inside + script), ("all_reduce", "/data/me/train.py:31"), "a wrapper is not a collective")
     inside = [
         (_C10D, 4817, "all_gather"),
         (_LOGGER, 83, "wrapper"),
@@ -131,11 +131,14 @@ def test_standing(standing):
 def test_standing_elsewhere(standing):
     helper = [("/usr/lib/python3.11/threading.py", 327, "wait"), ("/data/me/prefetch.py", 12, "fill")]
     reading = [("/usr/lib/python3.11/json/__init__.py", 293, "load"), ("/data/me/train.py", 20, "load")]
-    _stands(standing, _dump(helper, reading), (None, "/data/me/train.py:20"), "the main thread, the last, reads a file")
-    gathering = [(_C10D, 3004, "barrier"), ("/data/me/other.py", 5, "watch")]
     _stands(
-        standing, _dump(gathering, reading), (None, "/data/me/train.py:20"), "a thread that only helps is in a barrier"
+        standing,
+        _dump(helper, reading),
+        (None, "/data/me/train.py:20"),
+        "the main thread, which is the last one, reads a file",
     )
+    gathering = [(_C10D, 3004, "barrier"), ("/data/me/other.py", 5, "watch")]
+    _stands(standing, _dump(gathering, reading), (None, "/data/me/train.py:20"), "only a helper thread is in a barrier")
 
 
 def _journal(*calls, done=True):
@@ -152,13 +155,13 @@ def _journal(*calls, done=True):
 
 def _waits(waiting, groups, journals, expected, why):
     found = {rank: (*one[:3], sorted(one[3])) for rank, one in waiting(groups, journals).items()}
-    assert found == expected, f"{why}: {expected}, not {found}"
+    assert found == expected, f"{why}: the answer is {expected}, not {found}"
 
 
 def _judged(verdict, groups, journals, expected, why):
     found = verdict(groups, journals)
     found = None if found is None else (found[0], list(found[1]))
-    assert found == expected, f"{why}: {expected}, not {found}"
+    assert found == expected, f"{why}: the verdict is {expected}, not {found}"
 
 
 _WORLD = {"world": [0, 1, 2]}
@@ -169,7 +172,7 @@ def test_waiting(waiting):
     reduced = "world all_reduce"
     journals = [_journal(*[reduced] * 3, done=False), _journal(*[reduced] * 2), _journal(*[reduced] * 3, done=False)]
     expected = {0: ("world", 3, "all_reduce", [1]), 2: ("world", 3, "all_reduce", [1])}
-    _waits(waiting, _WORLD, journals, expected, "ranks 0 and 2 have begun call 3, and rank 1 has not")
+    _waits(waiting, _WORLD, journals, expected, "ranks 0 and 2 have begun call 3, but rank 1 has not")
     journals = [
         _journal(reduced, "left barrier", done=False),
         _journal(*[reduced] * 2, done=False),
@@ -177,12 +180,12 @@ def test_waiting(waiting):
         [],
     ]
     expected = {0: ("left", 1, "barrier", [1]), 1: ("world", 2, "all_reduce", [0, 2, 3])}
-    _waits(waiting, _PAIRS, journals, expected, "each group counts for itself, and rank 3 has begun nothing at all")
+    _waits(waiting, _PAIRS, journals, expected, "each group has its own count, and rank 3 has begun no call at all")
 
 
 def test_absent(verdict):
     journals = [_journal("world barrier", "world barrier", done=False), [], _journal("world barrier", done=False)]
-    _judged(verdict, _WORLD, journals, ("absent", [1]), "rank 1 has made no call at all, and the others wait for it")
+    _judged(verdict, _WORLD, journals, ("absent", [1]), "rank 1 has begun no call at all, and the others wait for it")
     journals = [_journal("world barrier", done=False), [], []]
     _judged(verdict, _WORLD, journals, ("absent", [1, 2]), "two ranks are in no call, and rank 0 waits for both")
 
@@ -199,7 +202,7 @@ def test_chain(verdict):
         _PAIRS,
         journals,
         ("absent", [3]),
-        "0 waits for 1, 1 for 2 and 2 for 3, in three groups: look at the end",
+        "0 waits for 1, 1 for 2, and 2 for 3, in three groups: look at the end of the chain",
     )
 
 
@@ -207,10 +210,16 @@ def test_mismatch(verdict):
     journals = [
         _journal("world all_reduce", f"world {name}", done=False) for name in ("barrier", "barrier", "broadcast")
     ]
-    _judged(verdict, _WORLD, journals, ("mismatch", [0, 1, 2]), "all are in call 2, and not in the same one")
+    _judged(
+        verdict,
+        _WORLD,
+        journals,
+        ("mismatch", [0, 1, 2]),
+        "all ranks are in call number 2, but not in the same collective",
+    )
     journals = [[] for _ in range(9)]
     journals[1], journals[8] = _journal("pair barrier", done=False), _journal("pair all_reduce", done=False)
-    _judged(verdict, {"pair": [8, 1]}, journals, ("mismatch", [1, 8]), "of nine ranks two, in a sorted list")
+    _judged(verdict, {"pair": [8, 1]}, journals, ("mismatch", [1, 8]), "two of nine ranks, in a sorted list")
 
 
 def test_cycle(verdict):
@@ -225,7 +234,7 @@ def test_cycle(verdict):
         groups,
         journals,
         ("cycle", [0, 1]),
-        "0 waits in group a for 1, and 1 in group b for 0; 2 waits for both, and nobody for 2",
+        "0 waits for 1 in group a, and 1 for 0 in group b; 2 waits for both, but nobody waits for 2",
     )
 
 
@@ -258,9 +267,7 @@ def _said(source, case, why):
 
 
 def test_means(means, source):
-    why = (
-        "each rank goes through its own dictionary, and others are in another order, or have another number of entries"
-    )
+    why = "each rank goes through its own dictionary, but the ranks' dictionaries differ in their order or their length"
     expected = {"loss": 3.0, "a": 1.0, "b": 4.0, "c": 7.0}
     for rank, found in enumerate(_said(source, "means", why)):
         assert sorted(found) == sorted(expected), f"rank {rank} gets {', '.join(found)}, not all metrics of all ranks"
@@ -268,31 +275,35 @@ def test_means(means, source):
         assert not wrong, f"rank {rank}: the mean of {wrong[0]!r}, over the ranks that have it, is {expected[wrong[0]]}"
     for found in _said(source, "same", why):
         assert abs(found["x"] - 1.5) < 1e-4, f"the mean of 1 and 2 is 1.5, not {found['x']}"
-    for found in _said(source, "nothing", "rank 1 has no metric at all, and rank 0 has one"):
-        assert found == [{"x": 3.0}, {}], f"the one metric of rank 0, and none where nobody has one: not {found}"
+    for found in _said(source, "nothing", "rank 1 has no metric at all, but rank 0 has one"):
+        assert found == [{"x": 3.0}, {}], (
+            f"first the one metric of rank 0, and then none, because nobody has any; found {found}"
+        )
 
 
 def test_together(together, source):
-    why = "rank 1 raised an error, and rank 0 waits for it"
+    why = "rank 1 raised an error, but rank 0 waits for it"
     found = _said(source, "none", "nobody has raised an error")
     assert found == [{"value": 0}, {"value": 10}], "without an error, each rank gets the result of its own work"
     found = _said(source, "recorded", "nobody has raised an error")
-    assert found == [{"value": True}] * 2, "the work goes on as it would without you: what it records is recorded"
+    assert found == [{"value": True}] * 2, (
+        "`work` must run as it would without `together`, with gradients recorded as usual"
+    )
     for case, numbers in (("one", [1]), ("both", [0, 1])):
         for rank, one in enumerate(_said(source, case, why)):
-            assert "error" in one, f"ranks {numbers} have raised an error, and rank {rank} goes on"
+            assert "error" in one, f"an error was raised on ranks {numbers}, but rank {rank} goes on"
             late = re.search("time|closed|reset", one["error"], re.IGNORECASE)
-            assert not late, f"rank {rank} waits for a rank that has raised an error, until it times out"
+            assert not late, f"rank {rank} waits for a rank that raised an error, until it times out"
             named = {int(number) for number in re.findall(r"[0-9]+", one["error"])}
             assert named >= set(numbers), (
-                f"the message of rank {rank} lacks a number of the ranks {numbers} that failed"
+                f"ranks {numbers} failed, and the message of rank {rank} must have all these numbers"
             )
-            assert 0 in numbers or 0 not in named, f"the message of rank {rank} names rank 0, and only rank 1 failed"
+            assert 0 in numbers or 0 not in named, f"the message of rank {rank} names rank 0, but only rank 1 failed"
 
 
 def test_hidden_alone(means, together, source):
-    found = _said(source, "alone", "a rank alone waits for nobody")
-    assert found == [[{"x": 3.0}, 5]] * 2, "a rank alone has its own metrics and its own result"
+    found = _said(source, "alone", "a single rank waits for nobody")
+    assert found == [[{"x": 3.0}, 5]] * 2, "a single rank gets its own metrics and its own result"
 
 
 def test_hidden_verdict(waiting, verdict, reference, seed):
@@ -310,5 +321,5 @@ def test_hidden_verdict(waiting, verdict, reference, seed):
                 for _ in range(draw.randint(0, 3))
             ]
             journals.append(_journal(*calls, done=draw.random() < 0.3))
-        _waits(waiting, groups, journals, reference.waiting(groups, journals), "ranks that wait")
+        _waits(waiting, groups, journals, reference.waiting(groups, journals), "the ranks that wait")
         _judged(verdict, groups, journals, reference.verdict(groups, journals), "several groups")

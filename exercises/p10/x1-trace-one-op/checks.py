@@ -41,10 +41,10 @@ def _x(**kwargs):
 def test_plain(route):
     found = list(route(ATEN.mm.default, _x(), _x()))
     assert "ADInplaceOrView" not in found and "BackendSelect" not in found, (
-        "in the key set, yes; but the entry of that key is a fallthrough, and nothing runs there"
+        "this key is in the key set, but its entry in the table is a fallthrough, so nothing runs there"
     )
     assert found == ["AutogradCPU", "CPU"], (
-        f"mm of two CPU tensors passes AutogradCPU and then CPU, the highest priority first; found {found}"
+        f"mm of two CPU tensors runs AutogradCPU and then CPU, with the highest priority first; found {found}"
     )
 
 
@@ -52,11 +52,11 @@ def test_autograd_is_always_passed(route):
     plain = ["AutogradCPU", "CPU"]
     assert list(route(ATEN.mm.default, _x(requires_grad=True), _x())) == plain, "requires_grad adds no key"
     assert list(route(ATEN.mm.default, _x(), _x())) == plain, (
-        "a tensor that requires no gradient has the autograd key as well; its kernel sees that there is nothing to do"
+        "a tensor that requires no gradient also has the autograd key, whose kernel sees that there is nothing to do"
     )
     with torch.no_grad():
         found = list(route(ATEN.mm.default, _x(), _x()))
-    assert found == plain, "no_grad is a flag that the autograd kernel reads; it changes no key set"
+    assert found == plain, "no_grad sets a flag that the autograd kernel reads; it changes no key set"
 
 
 def test_inference_mode(route):
@@ -73,24 +73,24 @@ def test_autocast(route):
         mm = list(route(ATEN.mm.default, _x(), _x()))
         add = list(route(ATEN.add.Tensor, _x(), _x()))
     assert mm == ["AutocastCPU", "AutogradCPU", "CPU"], "under autocast, the casting kernel of mm runs before autograd"
-    assert add == ["AutogradCPU", "CPU"], "add is on no list of autocast: its entry there is a fallthrough"
+    assert add == ["AutogradCPU", "CPU"], "autocast does not list add: its entry at AutocastCPU is a fallthrough"
 
 
 def test_view(route):
     found = list(route(ATEN.view.default, _x(), [4]))
     assert found == ["AutogradCPU", "ADInplaceOrView", "CPU"], (
-        "ADInplaceOrView is real for views and in-place operators: there the view is recorded, the version counted"
+        "ADInplaceOrView has a kernel for views and in-place operators: it records the view or counts the version"
     )
 
 
 def test_composite_ends(route):
     found = list(route(ATEN.matmul.default, _x(), _x()))
     assert found == ["AutogradCPU"], (
-        "at AutogradCPU stands matmul's composite kernel; it calls other operators, and matmul itself goes no further"
+        "matmul's composite kernel is at AutogradCPU; it calls other operators, and the route of matmul ends there"
     )
     with torch.inference_mode():
         found = list(route(ATEN.matmul.default, _x(), _x()))
-    assert found == ["CPU"], "without autograd keys, the same composite kernel stands at CPU"
+    assert found == ["CPU"], "without autograd keys, the same composite kernel runs at CPU"
 
 
 def test_python(route):
@@ -99,7 +99,9 @@ def test_python(route):
     )
     expected = ["PythonTLSSnapshot", "AutogradCPU", "Python"]
     found = list(route(ATEN.mm.default, Wrapper(_x()), _x()))
-    assert found == expected, f"__torch_dispatch__ is called at the key Python, below autograd, and takes over: {found}"
+    assert found == expected, (
+        f"__torch_dispatch__ is called at the key Python, below autograd, and takes over; found {found}"
+    )
     with Quiet():
         found = list(route(ATEN.mm.default, _x(), _x()))
     assert found == expected, f"an active mode puts the key Python into this thread's included keys; found {found}"
@@ -107,31 +109,31 @@ def test_python(route):
 
 def test_tensors_in_lists(route):
     found = list(route(ATEN.cat.default, [_x(), Wrapper(_x())]))
-    assert "Python" in found, "the dispatcher also looks at the tensors inside of a list"
+    assert "Python" in found, "the dispatcher also looks at the tensors inside a list"
 
 
 def test_kernel_of(kernel_of):
     found = kernel_of(ATEN.add.Tensor, "CPU")
     assert found is not None and found.sort == "kernel" and "RegisterCPU" in found.file, (
-        f"add.Tensor has a kernel of its own for CPU; found {found}"
+        f"add.Tensor has its own kernel for CPU; found {found}"
     )
     assert isinstance(found.line, int) and f"{found.file}:{found.line}" in torch._C._dispatch_dump(
         "aten::add.Tensor"
-    ), f"the dispatcher names the file and the line, a number, of each registration; found {found}"
+    ), f"the dispatcher gives the file and the line of each registration, and the line is an int; found {found}"
 
 
 def test_kernel_of_table(kernel_of):
     found = kernel_of(ATEN.add.Tensor, "AutogradCPU")
     assert found is not None and "VariableType" in found.file and found.sort == "autograd kernel", (
-        "registered for Autograd, an alias key: in the *computed* table, it stands at AutogradCPU and all others"
+        "it is registered for Autograd, an alias key: the *computed* table has it at each autograd key"
     )
     found = kernel_of(ATEN.matmul.default, "CPU")
     assert found is not None and found.sort == "math kernel", (
-        f"matmul is registered for no ordinary backend; the table fills its composite kernel in. Found {found}"
+        f"matmul is not registered for any ordinary backend; the table has its composite kernel there. Found {found}"
     )
     found = kernel_of(ATEN.add.Tensor, "ADInplaceOrView")
     assert found is not None and found.sort == "fallthrough", (
-        f"the fallback of a key counts where an operator has no entry, and this one is a fallthrough; found {found}"
+        f"where an operator has no entry, the key's fallback counts, and this one is a fallthrough; found {found}"
     )
 
 
@@ -144,42 +146,46 @@ def test_trace(trace):
     x, w = torch.ones(2, 3), torch.ones(4, 3)
     found = list(trace(torch.nn.functional.linear, x, w, torch.ones(4)))
     assert found == ["aten::t", "aten::addmm"], (
-        f"linear is composite; what arrives below autograd are the operators that it calls: {found}"
+        f"linear is composite, so only the operators that it calls arrive below autograd; found {found}"
     )
     sums = []
     found = list(trace(lambda: sums.append(torch.add(x, x, alpha=2))))
-    assert found == ["aten::add.Tensor"], f"an operator's name has its namespace and its overload: {found}"
-    assert sums[0].equal(3 * x), "x + 2 x was not 3 x: hand keyword arguments on, and return what the operator returned"
+    assert found == ["aten::add.Tensor"], f"an operator's name includes its namespace and its overload; found {found}"
+    assert sums[0].equal(3 * x), "x + 2 x was not 3 x: pass on keyword arguments, and return what the operator returned"
 
 
 def test_trace_backward(trace):
     w = torch.ones(3, requires_grad=True)
     found = list(trace(lambda: w.exp().sum().backward()))
     assert "aten::exp" in found and "aten::mul.Tensor" in found, (
-        f"backward computes with operators too, exp's with mul, and they arrive at the same place: {found}"
+        f"the backward pass also calls operators, for exp this is mul, and they arrive at the same place; found {found}"
     )
-    assert w.grad is not None and torch.allclose(w.grad, w.detach().exp()), "what is recorded must be carried out too"
+    assert w.grad is not None and torch.allclose(w.grad, w.detach().exp()), "the recorded operators must also run"
 
 
 def test_backward_of(backward_of):
     found = backward_of(ATEN.exp.default)
-    assert set(found) == {"self"}, f"only the argument's formula is asked, not the one for forward mode; found {found}"
+    assert set(found) == {"self"}, f"return only the argument's formula, not the one for forward mode; found {found}"
     assert "result" in found["self"], "exp's gradient is computed from its result"
     found = backward_of(ATEN.mul.Tensor)
-    assert set(found) == {"self", "other"} and "other" in found["self"], f"mul has a formula for each factor: {found}"
+    assert set(found) == {"self", "other"} and "other" in found["self"], (
+        f"mul has a formula for each factor; found {found}"
+    )
 
 
 def test_backward_of_overloads(backward_of):
     whole, rows = backward_of(ATEN.sum.default), backward_of(ATEN.sum.dim_IntList)
     assert "expand" in whole.get("self", "") and "dim" in rows.get("self", ""), (
-        "sum and sum.dim_IntList are two entries, and under `dispatch` the ordinary formula is called Default"
+        "sum and sum.dim_IntList are two entries, and under `dispatch` the ordinary formula is under Default"
     )
     found = backward_of(ATEN.atan2.default)
-    assert set(found) == {"self", "other"}, f"a line `self, other: …` is the formula of both; found {sorted(found)}"
+    assert set(found) == {"self", "other"}, f"a line `self, other: …` gives the formula for both; found {sorted(found)}"
 
 
 def test_backward_of_in_place(backward_of):
-    assert backward_of(ATEN.mul_.Tensor) == backward_of(ATEN.mul.Tensor), "mul_ has no entry: it shares that of mul"
+    assert backward_of(ATEN.mul_.Tensor) == backward_of(ATEN.mul.Tensor), (
+        "mul_ has no entry, so it shares the entry of mul"
+    )
     assert "zeros" in backward_of(ATEN.fill_.Scalar).get("self", ""), "fill_ has an entry under its own name"
 
 
@@ -228,7 +234,7 @@ def test_hidden_what_really_happens(route, seed):
                 footsteps.clear()
                 probe(*operands)
         assert predicted == footsteps, (
-            f"under {outer} and {inner}, kernels ran at {footsteps}, and your route was {predicted}"
+            f"under {outer} and {inner}, kernels ran at {footsteps}, but your route was {predicted}"
         )
 
 
@@ -238,8 +244,8 @@ def test_hidden_every_operator(backward_of, kernel_of, reference, seed):
     for name in roulette.sample(sorted(everything), 60):
         packet, _, overload = name.removeprefix("aten::").partition(".")
         operator = getattr(getattr(ATEN, packet), overload or "default")
-        assert backward_of(operator) == reference.backward_of(operator), f"other formulas are those of {name}"
+        assert backward_of(operator) == reference.backward_of(operator), f"the formulas of {name} are different"
         for key in roulette.sample(["CPU", "Meta", "AutogradCPU", "SparseCPU", "Conjugate", "AutocastCPU"], 2):
             right, yours = reference.kernel_of(operator, key), kernel_of(operator, key)
             same = yours is None if right is None else yours is not None and tuple(yours) == tuple(right)
-            assert same, f"for {name} at {key} the table says {right and right[1:]}, and you {yours and yours[1:]}"
+            assert same, f"for {name} at {key}, the table says {right and right[1:]}, but you say {yours and yours[1:]}"

@@ -42,7 +42,7 @@ def _during(watching, op, function, key="CPU"):
                 result = function()
         except RecursionError:
             raise AssertionError(
-                "the override calls the operator that it overrides, and so itself; call the kernel that was there"
+                "the override calls the operator that it overrides, and so itself; call the original kernel instead"
             ) from None
     return result, log
 
@@ -51,11 +51,13 @@ def _applied(diff, before):
     """What the diff makes of the text; every line of context must be where it says."""
     lines, result, at = before.splitlines(keepends=True), [], 0
     rows = diff.splitlines(keepends=True)
-    assert len(rows) > 2 and rows[0].startswith("--- ") and rows[1].startswith("+++ "), "no header: --- and +++"
+    assert len(rows) > 2 and rows[0].startswith("--- ") and rows[1].startswith("+++ "), (
+        "the diff has no header, which is a line with --- and a line with +++"
+    )
     i = 2
     while i < len(rows):
         head = re.match(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", rows[i])
-        assert head, f"a hunk must begin here, and not with {rows[i]!r}"
+        assert head, f"a hunk must begin here, but the line is {rows[i]!r}"
         old, new = int(head[2] or 1), int(head[4] or 1)
         start = int(head[1]) - (1 if old else 0)
         result += lines[at:start]
@@ -65,9 +67,11 @@ def _applied(diff, before):
             sign, text = rows[i][:1], rows[i][1:]
             if i + 1 < len(rows) and rows[i + 1].startswith("\\"):
                 text, i = text.removesuffix("\n"), i + 1
-            assert sign in {" ", "-", "+"} and sign, f"a line of a hunk begins with a space, - or +: {rows[i]!r}"
+            assert sign in {" ", "-", "+"} and sign, f"a line of a hunk begins with a space, -, or +; found {rows[i]!r}"
             if sign != "+":
-                assert at < len(lines) and lines[at] == text, f"the file has another line {at + 1} than the hunk"
+                assert at < len(lines) and lines[at] == text, (
+                    f"line {at + 1} of the file is not the same as in the hunk"
+                )
                 at, old = at + 1, old - 1
             if sign != "-":
                 result.append(text)
@@ -92,19 +96,19 @@ def test_watching_logs(watching):
     x, y = torch.ones(2, 3), torch.ones(3)
     result, log = _during(watching, ATEN.add.Tensor, lambda: x + y)
     assert log == ["aten::add.Tensor (2, 3) (3,)"], (
-        f"one call, one line: the name, and the tensors' shapes; found {log}"
+        f"one call gives one line, with the name and the tensors' shapes; found {log}"
     )
-    assert result.equal(torch.full((2, 3), 2.0)), "and the sum is still the sum"
+    assert result.equal(torch.full((2, 3), 2.0)), "the result must still be the sum"
     _, log = _during(watching, ATEN.add.Tensor, lambda: [x * y, x.add_(y), torch.ones(2, device="meta") + 1])
-    assert log == [], f"only this overload at this key is watched: no mul, no add_, nothing on other devices; {log}"
+    assert log == [], f"only this overload at this key is watched: no mul, no add_, no other devices; found {log}"
 
 
 def test_watching_same_numbers(watching):
     x, y = torch.arange(6.0).view(2, 3), torch.tensor([1, 2, 3])
     result, _ = _during(watching, ATEN.add.Tensor, lambda: torch.add(x, y, alpha=3))
-    assert result.equal(x + 3 * y), "alpha is an argument too, and arrives as a keyword"
+    assert result.equal(x + 3 * y), "alpha is also an argument, and arrives as a keyword"
     result, log = _during(watching, ATEN.add.Tensor, lambda: (x.T + x.T, y + y))
-    assert result[0].stride() == (x.T + x.T).stride(), "the original kernel keeps the order of memory; compute with it"
+    assert result[0].stride() == (x.T + x.T).stride(), "call the original kernel, which keeps the memory order"
     assert result[1].dtype == torch.int64 and len(log) == 2
     result, log = _during(watching, ATEN.mm.default, lambda: x @ x.T)
     assert result.equal(x @ x.T) and len(log) == 1, "any operator can be watched, not only add"
@@ -118,18 +122,22 @@ def test_watching_any_argument(watching):
         raise
     except RuntimeError as error:
         said = str(error).splitlines()[0]
-        raise AssertionError(f"softmax(x, 1) has an integer and a bool, which are no tensors: {said}") from None
-    assert result.equal(x.softmax(1)) and log == ["aten::_softmax (2, 3)"], f"one of three arguments is a tensor: {log}"
+        raise AssertionError(f"softmax(x, 1) has an integer and a bool, which are not tensors: {said}") from None
+    assert result.equal(x.softmax(1)) and log == ["aten::_softmax (2, 3)"], (
+        f"only one of the three arguments is a tensor; found {log}"
+    )
     y = x.clone()
     result, log = _during(watching, ATEN.add_.Tensor, lambda: y.add_(x))
-    assert y.equal(2 * x) and result is y and len(log) == 1, "an operator in place changes its operand, and returns it"
+    assert y.equal(2 * x) and result is y and len(log) == 1, "an in-place operator changes its operand, and returns it"
 
 
 def test_watching_the_key(watching):
     x, y = torch.ones(4), torch.ones(2, 3, device="meta")
     result, log = _during(watching, ATEN.add.Tensor, lambda: [y + y, x + x], "Meta")
-    assert log == ["aten::add.Tensor (2, 3) (2, 3)"], f"at Meta, one call on meta is logged and none on the CPU: {log}"
-    assert result[0].is_meta and result[1].equal(2 * x), "each device has the kernel that it had"
+    assert log == ["aten::add.Tensor (2, 3) (2, 3)"], (
+        f"at Meta, one call on meta is logged, and none on the CPU; found {log}"
+    )
+    assert result[0].is_meta and result[1].equal(2 * x), "each device must keep its own kernel"
 
 
 def test_watching_numbers(watching):
@@ -142,14 +150,14 @@ def test_watching_numbers(watching):
         said = str(error).splitlines()[0]
         raise AssertionError(f"in x + 1 the second operand reaches Python as a number, not a tensor: {said}") from None
     assert result[0].tolist() == [1, 2, 3] and result[1].tolist() == [2.5, 3.5, 4.5]
-    assert len(log) == 2, "x + 1 is add.Tensor as well"
+    assert len(log) == 2, "x + 1 also calls add.Tensor"
 
 
 def test_watching_autograd(watching):
     x = torch.ones(3, requires_grad=True)
     result, log = _during(watching, ATEN.add.Tensor, lambda: x + x)
     assert log and result.grad_fn is not None and result.grad_fn.name() == "AddBackward0", (
-        "the key CPU lies below autograd: the graph is made before the override is reached"
+        "the key CPU is below autograd: the graph is made before the override is reached"
     )
     result.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
@@ -173,7 +181,7 @@ def _look_whether_undone(watching):
     name, x = "aten::add.Tensor", torch.ones(2)
     before = torch._C._dispatch_dump(name)
     _during(watching, ATEN.add.Tensor, lambda: x + x)
-    assert torch._C._dispatch_dump(name) == before, "after the block another kernel is registered than before it"
+    assert torch._C._dispatch_dump(name) == before, "after the block, the registered kernel is not the one from before"
 
     def fails():
         raise KeyError("by intention")
@@ -183,9 +191,9 @@ def _look_whether_undone(watching):
     except KeyError:
         pass
     else:
-        raise AssertionError("an error in the block is the caller's, and must not be swallowed")
+        raise AssertionError("an error in the block must reach the caller")
     assert torch._C._dispatch_dump(name) == before, (
-        "after an error in the block, the override is still there: undo it in any case"
+        "after an error in the block, the override is still there: always undo it"
     )
 
 
@@ -193,12 +201,12 @@ def test_statement(statement):
     found = statement("add was called")
     assert found == 'std::printf("add was called\\n");', f"found {found}"
     found = statement("at 50% of n")
-    assert "50%%" in found, f"printf takes % for a conversion; a real one is written twice: {found}"
+    assert "50%%" in found, f"printf takes % for a conversion; a literal % is written twice; found {found}"
     found = statement('a "b" \\ c')
-    assert found == 'std::printf("a \\"b\\" \\\\ c\\n");', f'" and \\ are escaped in a text of C++: {found}'
+    assert found == 'std::printf("a \\"b\\" \\\\ c\\n");', f'" and \\ are escaped in a C++ string; found {found}'
     found = statement("hello", cuda=True)
     assert found == 'if (blockIdx.x == 0 && threadIdx.x == 0) printf("hello\\n");', (
-        f"without the condition, each of some hundred thousand threads prints: {found}"
+        f"without the condition, each of perhaps a hundred thousand threads prints; found {found}"
     )
 
 
@@ -206,17 +214,19 @@ def test_patched(patched):
     found = patched(SOURCE, "void soften_kernel(", "shout();")
     lines = found.splitlines()
     place = lines.index(next(line for line in lines if "void soften_kernel(" in line)) + 1
-    assert lines[place] == "  shout();", f"after the anchor's line, indented as the code below is: {lines[place]!r}"
+    assert lines[place] == "  shout();", (
+        f"the line after the anchor must be indented like the code below; found {lines[place]!r}"
+    )
     assert lines[2] == "#include <cstdio>", "printf is declared in <cstdio>: include it after the last #include"
     assert len(lines) == len(SOURCE.splitlines()) + 2 and not found.endswith("\n"), "nothing else may change"
     again = patched(found, "void harden_kernel(", "whisper();")
-    assert again.count("<cstdio>") == 1, "the second patch of a file needs no second #include"
+    assert again.count("<cstdio>") == 1, "a second patch of the same file needs no second #include"
 
 
 def test_patched_blank(patched):
     source = SOURCE.replace("static void harden_kernel(TensorIteratorBase& iter) {\n", "void hard() {\n\n")
     lines = patched(source, "void hard()", "shout();").splitlines()
-    assert "  shout();" in lines, "an empty line has no indentation: look at the first one below that has text"
+    assert "  shout();" in lines, "an empty line has no indentation: look at the first line below that is not empty"
 
 
 def test_patched_refuses(patched):
@@ -225,12 +235,12 @@ def test_patched_refuses(patched):
             patched(SOURCE, anchor, "shout();")
         except ValueError:
             continue
-        raise AssertionError(f"{anchor!r} is in {SOURCE.count(anchor)} lines: a patch must not guess; ValueError")
+        raise AssertionError(f"{anchor!r} is in {SOURCE.count(anchor)} lines: do not guess, but raise ValueError")
     try:
         patched(f"{SOURCE}  // of soften_kernel", "soften_kernel", "shout();")
     except ValueError:
         return
-    raise AssertionError("the last line has the anchor too, so that it is in 2 lines; ValueError")
+    raise AssertionError("the last line also has the anchor, so the anchor is in 2 lines: raise ValueError")
 
 
 def test_patched_includes(patched):
@@ -239,7 +249,7 @@ def test_patched_includes(patched):
     )
     lines = patched(source, "void harden_kernel(", "shout();").splitlines()
     assert lines[2:3] == ["#include <cstdio>"] and lines.count("#include <cstdio>") == 1, (
-        f"a comment includes nothing: the third line is {lines[2]!r}, and `#include <cstdio>` belongs there"
+        f"a comment includes nothing: the third line must be `#include <cstdio>`, but is {lines[2]!r}"
     )
 
 
@@ -248,12 +258,16 @@ def test_patch(patch):
     after = SOURCE.replace("  if (iter", "  shout();\n  if (iter")
     found = patch(path, SOURCE, after)
     first = found.splitlines()[:2]
-    assert first == [f"--- a/{path}", f"+++ b/{path}"], f"git strips one folder from each name: a/ and b/; {first}"
-    assert _applied(found, SOURCE) == after, "applied to the one text, the diff does not give the other"
-    assert sum(line[:1] in "+-" for line in found.splitlines()[2:]) == 1, "one line is new, and none is replaced"
+    assert first == [f"--- a/{path}", f"+++ b/{path}"], (
+        f"git strips one folder, a/ or b/, from each name; found {first}"
+    )
+    assert _applied(found, SOURCE) == after, "applied to the text before, the diff does not give the text after"
+    assert sum(line[:1] in "+-" for line in found.splitlines()[2:]) == 1, "the diff must add one line, and remove none"
     context = sum(line.startswith(" ") for line in found.splitlines()[3:])
-    assert context == 6, f"three lines of context before the new one and three after it, not {context} together"
-    assert patch(path, SOURCE, SOURCE) == "", "no difference, no diff"
+    assert context == 6, (
+        f"the new line needs three lines of context before it and three after it, but there are {context}"
+    )
+    assert patch(path, SOURCE, SOURCE) == "", "if there is no difference, the diff is empty"
 
 
 def test_patch_at_the_end(patch):
@@ -262,7 +276,7 @@ def test_patch_at_the_end(patch):
     found = patch(path, SOURCE, after)
     said, result = _takes(found, path, SOURCE)
     assert not said and result == after, (
-        f"the last line has no end, and a diff says so in a line of its own: `\\ No newline at end of file`. {said}"
+        f"the last line has no end, which a diff says in a separate line: `\\ No newline at end of file`. {said}"
     )
 
 
@@ -280,7 +294,7 @@ def test_a_real_header(patched, patch, statement):
         after = patched(before, anchor, statement("here", cuda=name.startswith("cuda")))
         path = f"aten/src/ATen/native/{name}"
         said, result = _takes(patch(path, before, after), path, before)
-        assert not said and result == after, f"git does not take the patch of {name}: {said}"
+        assert not said and result == after, f"git does not accept the patch of {name}: {said}"
 
 
 def test_hidden_operators(watching, seed):
@@ -292,9 +306,9 @@ def test_hidden_operators(watching, seed):
         first, second = torch.randn(rows, columns), torch.randn(dice.choice([1, rows]), columns)
         expected = watched(first, second)
         result, log = _during(watching, watched, lambda: [watched(first, second) for _ in range(rows)])  # noqa: B023
-        assert all(one.equal(expected) for one in result), f"{watched.name()} computes something else"
+        assert all(one.equal(expected) for one in result), f"the results of {watched.name()} have changed"
         line = f"{watched.name()} {tuple(first.shape)} {tuple(second.shape)}"
-        assert log == [line] * rows, f"{rows} calls should have logged {line!r} each: {log}"
+        assert log == [line] * rows, f"each of {rows} calls should have logged {line!r}; found {log}"
 
 
 def test_hidden_two_at_once(watching):
@@ -304,7 +318,9 @@ def test_hidden_two_at_once(watching):
         with watching(ATEN.mm.default, "CPU", outer), watching(ATEN.relu.default, "CPU", inner):
             (x @ x).relu()
         (x @ x).relu()
-    assert (len(outer), len(inner)) == (1, 1), f"one mm and one relu ran while both were watched: {outer} and {inner}"
+    assert (len(outer), len(inner)) == (1, 1), (
+        f"one mm and one relu ran while both were watched; found {outer} and {inner}"
+    )
 
 
 def test_nested(watching):
@@ -321,9 +337,11 @@ def test_nested(watching):
             raise
         except RuntimeError as error:
             said = str(error).splitlines()[0]
-            raise AssertionError(f"an operator that is watched already is watched twice, and here: {said}") from None
-    assert (len(outer), len(inner)) == (2, 1), f"two mm in the outer block, one in the inner: {outer} and {inner}"
-    assert torch._C._dispatch_dump("aten::mm") == before, "after both blocks, the kernel is that from before"
+            raise AssertionError(f"an operator that is already watched must be watchable again: {said}") from None
+    assert (len(outer), len(inner)) == (2, 1), (
+        f"the outer block has two calls of mm, and the inner one has one; found {outer} and {inner}"
+    )
+    assert torch._C._dispatch_dump("aten::mm") == before, "after both blocks, the kernel must be the one from before"
 
 
 def test_hidden_patches(patched, patch, reference, seed):
@@ -337,6 +355,6 @@ def test_hidden_patches(patched, patch, reference, seed):
         before = "\n".join(body) + dice.choice(["", "\n"])
         target = f"call_{dice.randrange(sum(row.endswith('();') for row in body) - 1)}("
         after = reference.patched(before, target, "shout();")
-        assert patched(before, target, "shout();") == after, f"patched after {target!r} otherwise: {before!r}"
+        assert patched(before, target, "shout();") == after, f"the patch after {target!r} is wrong for {before!r}"
         said = _applied(patch("c10/util/Any.h", before, after), before)
-        assert said == after, f"the diff does not lead from {before!r} to {after!r}"
+        assert said == after, f"the diff does not turn {before!r} into {after!r}"

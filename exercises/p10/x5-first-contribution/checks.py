@@ -62,14 +62,14 @@ def _outcome(reproduce, function):
 def test_reproduce(reproduce):
     found = _outcome(reproduce, _broken)
     assert found == "the assertion", (
-        f"with the bug, an assertion about the numbers must fail; what happened: {found}. The issue is about results "
-        "that are wrong without a word"
+        f"with the bug, an assertion about the numbers must fail, but what happened was: {found}. The issue is about "
+        "results that are silently wrong"
     )
     for function in (_right, _rounded):
         found = _outcome(reproduce, function)
         assert found == "nothing", (
-            "a right function must pass, or nobody can tell when the bug is gone, "
-            f"and how it rounds is not promised: {found}"
+            "a right function must pass, whichever way it rounds, or nobody can tell when the bug is gone; "
+            f"what happened was: {found}"
         )
 
 
@@ -81,44 +81,48 @@ def test_reproduce_small(reproduce):
         return _right(x, dim)
 
     _outcome(reproduce, recorded)
-    assert len(calls) == 1, f"minimal means one call of the function; here were {len(calls)}"
-    assert calls[0] <= 9, f"nine elements are enough, and can be followed by hand; here were {calls[0]}"
-    assert torch.get_rng_state().equal(state), "numbers that are written down, not drawn: it must fail every time"
+    assert len(calls) == 1, f"a minimal reproducer calls the function once; yours calls it {len(calls)} times"
+    assert calls[0] <= 9, f"nine elements are enough, and can be checked by hand; yours has {calls[0]}"
+    assert torch.get_rng_state().equal(state), (
+        "write the numbers down instead of drawing them: the reproducer must fail every time"
+    )
 
 
 def test_fixed(fixed):
     x = torch.arange(9.0).view(3, 3)
     for dim in (0, 1, -1, -2):
         found = fixed(x, dim)
-        assert torch.allclose(found, _right(x, dim)), f"along dim={dim} the numbers are wrong: {found.tolist()}"
-    assert fixed(torch.ones(2, 3, 4), 1).shape == (2, 3, 4), "more than two dimensions, and not square"
-    assert torch.allclose(fixed(x), _right(x)), "without dim, the last dimension is meant"
+        assert torch.allclose(found, _right(x, dim)), f"along dim={dim}, the numbers are wrong: {found.tolist()}"
+    assert fixed(torch.ones(2, 3, 4), 1).shape == (2, 3, 4), "an input with three dimensions must keep its shape"
+    assert torch.allclose(fixed(x), _right(x)), "the default of dim is the last dimension"
 
 
 def test_fixed_types(fixed):
     for dtype in (torch.float16, torch.float64, torch.int64, torch.bool):
         found = fixed(torch.ones(2, 2).to(dtype), 0).dtype
-        assert found == _kind(torch.ones(1).to(dtype)), f"of {dtype} comes {found}"
+        assert found == _kind(torch.ones(1).to(dtype)), f"the result for {dtype} has the dtype {found}"
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
         found = fixed(torch.tensor([1, 2])).dtype
     finally:
         torch.set_default_dtype(before)
-    assert found == torch.float64, f"of integers comes the default floating type, which was float64 here, not {found}"
+    assert found == torch.float64, f"integers give the default floating type, which was float64 here, not {found}"
     found = fixed(torch.full((3,), 200, dtype=torch.uint8))
-    assert found.tolist() == [200, 200, 200], f"the mean of 200 and 200 is 200, whose sum no uint8 holds: {found}"
-    assert fixed(torch.ones(0, 3), 0).shape == (0, 3), "nothing has a running mean as well: no elements"
+    assert found.tolist() == [200, 200, 200], (
+        f"the mean of 200 and 200 is 200, although uint8 cannot hold their sum; found {found}"
+    )
+    assert fixed(torch.ones(0, 3), 0).shape == (0, 3), "a tensor without elements has a running mean without elements"
 
 
 def test_fixed_gradients(fixed):
     x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=torch.float64, requires_grad=True)
     for dim in (0, 1):
         found = fixed(x, dim)
-        assert found.requires_grad, "no gradient flows: what is computed from x must be recorded"
+        assert found.requires_grad, "no gradient flows: what you compute from x must be recorded"
         expected = torch.autograd.grad(_right(x, dim)[:, 1].sum(), x)[0]
         found = torch.autograd.grad(found[:, 1].sum(), x)[0]
-        assert torch.allclose(found, expected), f"along dim={dim} the gradient is {found.tolist()}"
+        assert torch.allclose(found, expected), f"along dim={dim}, the gradient is wrong: {found.tolist()}"
 
 
 def test_fixed_device(fixed):
@@ -128,7 +132,7 @@ def test_fixed_device(fixed):
         if isinstance(error, NotImplementedError) and not error.args:
             raise
         said = str(error).splitlines()[0]
-        raise AssertionError(f"what the function makes must be on the device of its input: {said}") from None
+        raise AssertionError(f"the function must make its tensors on the device of its input: {said}") from None
     assert found.is_meta
 
 
@@ -141,9 +145,11 @@ def test_samples_as_asked(sample_inputs):
         for args, kwargs in sample_inputs(device, dtype, grad):
             x = args[0]
             assert x.device.type == device, f"a sample for {device} is on {x.device.type}"
-            assert x.dtype == dtype, f"a sample of {dtype} is {x.dtype}"
-            assert x.requires_grad == grad and x.is_leaf, "requires_grad is asked of each sample, and that it is a leaf"
-            assert x.numel() <= 1000, f"{x.numel()} elements: samples are many and small, each test runs on all of them"
+            assert x.dtype == dtype, f"a sample for {dtype} has the dtype {x.dtype}"
+            assert x.requires_grad == grad and x.is_leaf, "each sample must be a leaf with the given requires_grad"
+            assert x.numel() <= 1000, (
+                f"a sample has {x.numel()} elements: make samples small, because each test runs on all of them"
+            )
             _right(*args, **kwargs)
 
 
@@ -168,11 +174,11 @@ def test_samples_cover(sample_inputs):
 
 def test_regression(make_test, instantiate, failures):
     cases = make_test(_right)
-    assert issubclass(cases, unittest.TestCase), "make_test returns the class, and neither an instance nor a result"
+    assert issubclass(cases, unittest.TestCase), "make_test must return the class, not an instance or a result"
     found = _failing(make_test, instantiate, failures, _right)
-    assert not found, f"the function is right, and your tests fail: {found}"
+    assert not found, f"the function is right, but your tests fail: {found}"
     found = _failing(make_test, instantiate, failures, _broken)
-    assert found, "with the bug of the issue your tests pass as well: they would not keep it from coming back"
+    assert found, "your tests also pass with the bug of the issue, so they would not keep it from coming back"
 
 
 def test_no_false_alarm(make_test, instantiate, failures):
@@ -192,7 +198,7 @@ def test_device_is_used(make_test, instantiate, failures):
 
     _failing(make_test, instantiate, failures, recorded, "meta")
     assert seen and set(seen) == {"meta"}, (
-        f"a test makes its tensors on the device that it is given; asked for meta, they were on {sorted(set(seen))}"
+        f"a test must make its tensors on the given device; here this was meta, but they were on {sorted(set(seen))}"
     )
 
 
@@ -200,24 +206,24 @@ def test_message(message):
     text = message()
     title, *rest = text.splitlines()
     assert 10 <= len(title) <= 72 and not title.endswith("."), (
-        f"the title: one line of 72 letters at most, no full stop: {title!r}"
+        f"the title has 10 to 72 characters and no full stop; found {title!r}"
     )
     assert "running_mean" in title and "dim" in title, (
-        f"the title says what of what was mended, and not only that: {title!r}"
+        f"the title must say what was fixed, and name running_mean and dim; found {title!r}"
     )
-    assert rest and not rest[0].strip(), "title, empty line, description: so git and GitHub tell them apart"
-    assert max(map(len, text.splitlines())) <= 80, "lines of 80 letters at most: logs do not wrap them"
+    assert rest and not rest[0].strip(), "git and GitHub expect the title, then an empty line, and then the description"
+    assert max(map(len, text.splitlines())) <= 80, "lines have at most 80 characters, because logs do not wrap them"
 
 
 def test_message_body(message):
     lines = [line.strip() for line in message().splitlines()[1:]]
-    assert "Fixes #4321" in lines, "a line of its own, `Fixes #4321`, closes the issue when the change is merged"
+    assert "Fixes #4321" in lines, "a separate line `Fixes #4321` closes the issue when the change is merged"
     plan = next((line for line in lines if line.lower().startswith("test plan:")), "")
     assert "python" in plan or "pytest" in plan, (
-        f"`Test plan:` names the command that a reviewer can run; found {plan!r}"
+        f"`Test plan:` must name the command that a reviewer can run; found {plan!r}"
     )
     prose = [line for line in lines if line and line != "Fixes #4321" and line != plan]
-    assert sum(map(len, prose)) >= 60, "what was wrong, and why the change mends it: a sentence or two"
+    assert sum(map(len, prose)) >= 60, "say in a sentence or two what was wrong, and why the change fixes it"
 
 
 def _mutants():
@@ -302,7 +308,7 @@ def test_hidden_samples_tell(sample_inputs, seed):
                 differs |= not torch.allclose(_mutants()[name](*args, **kwargs), _right(*args, **kwargs))
             except IndexError:
                 differs = True
-        assert differs, f"on none of your samples is to be seen that {name}"
+        assert differs, f"none of your samples shows that {name}"
 
 
 def test_hidden_fixed_random(fixed, seed):
