@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +26,11 @@ pytest_plugins = ["tests.kept"]
 # With torch there are half a million objects. Looking for garbage among them after every 700 new ones, as Python does
 # by itself, takes a tenth of the processor's time of all tests.
 gc.set_threshold(50_000, 20, 50)
+
+# Started in the background of a shell, the tests have SIGINT ignored, and so would what they start and interrupt.
+with contextlib.suppress(ValueError):  # not in the main thread
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # All exercises are checked in one process, and modules of other rooms import triton, torchvision's for one, as soon as
 # they are collected: its interpreter is chosen before any of them.
