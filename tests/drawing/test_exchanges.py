@@ -83,3 +83,31 @@ def test_many_groups_wrap() -> None:
 def test_a_rank_outside_of_the_mesh_is_refused() -> None:
     with pytest.raises(ValueError, match="no group with rank 4"):
         exchanges.groups({"data": [(0, 1)]}, rank=4)
+
+
+def test_each_rank_that_waits_points_to_each_that_does_not() -> None:
+    drawing = exchanges.waits(["all_reduce", "sleeps", "all_reduce"], {0, 2})
+    assert drawing.words == (
+        "rank 0 (all_reduce) waits for rank 1; rank 2 (all_reduce) waits for rank 1; rank 1 (sleeps) waits for nobody."
+    )
+    assert drawing.svg().count("<polygon") == 2
+
+
+@pytest.mark.parametrize("waiting", [set(), {0, 1}, {0, 5}])
+def test_waits_that_are_none_are_refused(waiting: set[int]) -> None:
+    with pytest.raises(ValueError, match="some must wait"):
+        exchanges.waits(["all_reduce", "sleeps"], waiting)
+
+
+def test_a_stack_that_is_shorter_has_dashed_places() -> None:
+    drawing = exchanges.stacks([["train", "wrapper", "all_reduce"]] * 3 + [["train"]])
+    assert "rank 2: train, in it wrapper, in it all_reduce; rank 3: train." in drawing.words
+    svg = drawing.svg()
+    assert svg.count("stroke-dasharray") == 2 + 1  # and the legend
+    assert svg.count("var(--viz-1,") == 3 * 2 + 1
+
+
+@pytest.mark.parametrize("frames", [[], [["train"], []]])
+def test_stacks_without_a_function_are_refused(frames: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="at least one function"):
+        exchanges.stacks(frames)

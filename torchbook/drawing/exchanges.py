@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from torchbook.drawing.canvas import WIDTH, Drawing, text_width
+from torchbook.drawing.canvas import WIDTH, Box, Drawing, text_width
 
 Held = Sequence[Sequence[int]]  # by rank, the numbers that it has
 
@@ -104,6 +104,75 @@ def calls(recorded: Sequence[Mapping[int, str]]) -> Drawing:
         for column, number in enumerate(numbers):
             role = "read" if number in one else "absent"
             drawing.box(left + wide * column, y, one.get(number, "missing"), role, w=wide - 6, h=28)
+    return drawing
+
+
+def waits(doing: Sequence[str], waiting: Collection[int]) -> Drawing:
+    """Who waits for whom: ranks that wait on the left, with an arrow from each to all ranks that do not, on the right.
+
+    Args:
+        doing: by rank, what it does, in one or two words.
+        waiting: the ranks that wait.
+
+    Raises:
+        ValueError: nobody waits, nobody is waited for, or a rank that waits does not exist.
+    """
+    left = [rank for rank in range(len(doing)) if rank in waiting]
+    right = [rank for rank in range(len(doing)) if rank not in waiting]
+    if not left or not right or not set(waiting) <= set(range(len(doing))):
+        raise ValueError(f"of {len(doing)} ranks, {sorted(waiting)} wait: some must wait and some must not")
+    said = [
+        f"rank {rank} ({doing[rank]}) waits for {' and '.join(f'rank {other}' for other in right)}" for rank in left
+    ]
+    said += [f"rank {rank} ({doing[rank]}) waits for nobody" for rank in right]
+    drawing = Drawing("Who waits for whom", "; ".join(said) + ".")
+    high, gap = 44.0, 10.0
+    wide = max(text_width(text) for text in (*doing, "rank 0")) + 16
+    far = wide + 84
+    tall = max(len(left), len(right)) * (high + gap) - gap
+    drawing.text(wide / 2, -16, "waits", "middle")
+    drawing.text(far + wide / 2, -16, "waits for nobody", "middle")
+
+    def column(x: float, ranks: Sequence[int], role: str) -> list[Box]:
+        top = (tall - len(ranks) * (high + gap) + gap) / 2
+        return [
+            drawing.box(x, top + place * (high + gap), f"rank {rank}\n{doing[rank]}", role, w=wide, h=high)
+            for place, rank in enumerate(ranks)
+        ]
+
+    starts, ends = column(0, left, "read"), column(far, right, "refused")
+    for start in starts:
+        for end in ends:
+            drawing.arrow(start.right, end.left)
+    return drawing
+
+
+def stacks(frames: Sequence[Sequence[str]]) -> Drawing:
+    """The stacks of all ranks beside each other, the outermost function on top; what all ranks share is grey.
+
+    Args:
+        frames: by rank, the functions that it is in, the outermost first.
+
+    Raises:
+        ValueError: there is no rank, or a rank is in no function.
+    """
+    if not frames or not all(frames):
+        raise ValueError("every rank is in at least one function")
+    said = [f"rank {rank}: " + ", in it ".join(one) for rank, one in enumerate(frames)]
+    drawing = Drawing("Where each rank is", "; ".join(said) + ".")
+    deepest = max(map(len, frames))
+    shared = 0
+    while all(len(one) > shared and one[shared] == frames[0][shared] for one in frames):
+        shared += 1
+    wide = max(text_width(name) for one in frames for name in one) + 4
+    for rank, one in enumerate(frames):
+        x = rank * (wide + 4)
+        drawing.text(x + wide / 2, 0, f"rank {rank}", "middle")
+        for depth in range(deepest):
+            name = one[depth] if depth < len(one) else ""
+            role = "absent" if not name else "" if depth < shared else "read"
+            drawing.box(x, 14 + 32.0 * depth, name, role, w=wide, h=26, mono=True)
+    drawing.legend(0, 14 + 32.0 * deepest + 8, {"": "on all ranks", "read": "on some ranks", "absent": "not there"})
     return drawing
 
 
