@@ -72,3 +72,14 @@ def test_a_clock_for_each_pair_and_distance() -> None:
 def test_clocks_that_cannot_be_drawn_are_refused(angles: list[float], distances: list[int]) -> None:
     with pytest.raises(ValueError, match="one to three distances"):
         llama.clocks(angles, distances)
+
+
+def test_reordered_halves_are_the_pairs_of_the_paper() -> None:
+    words = llama.pairings([1.0, 2.0, 3.0, 4.0]).words
+    assert words.count("the fast pair is 1 and 2, the slow pair 3 and 4") == 2
+    assert "halves: the fast pair is 1 and 3, the slow pair 2 and 4" in words
+
+
+def test_a_head_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="not of 6"):
+        llama.pairings([0.0] * 6)

@@ -66,7 +66,7 @@ def gated(gate: Sequence[float], up: Sequence[float]) -> Drawing:
     opened = silu(torch.tensor(gate, dtype=torch.float32)).tolist()
     product = [a * b for a, b in zip(opened, up, strict=True)]
     said = [
-        f"hidden channel {number}: the gate's {g:g} becomes {o:.2f} by SiLU, and times {u:g} this is {p:.1f}"
+        _signed(f"hidden channel {number}: the gate's {g:g} becomes {o:.2f} by SiLU, and times {u:g} this is {p:.1f}")
         for number, (g, o, u, p) in enumerate(zip(gate, opened, up, product, strict=True))
     ]
     drawing = Drawing("A gate in front of each hidden channel", "; ".join(said) + ".")
@@ -168,6 +168,39 @@ def clocks(angles: Sequence[float], distances: Sequence[int]) -> Drawing:
             drawing.arrow((x, y), (x + _SMALL * math.cos(turn), y - _SMALL * math.sin(turn)), "write")
             drawing.text(x, y + _SMALL + 14, _signed(f"cos = {math.cos(turn):.2f}"), "middle")
     drawing.legend(0, 24 + len(angles) * high, {"absent": "distance 0", "write": "turned by distance · θ"})
+    return drawing
+
+
+def pairings(head: Sequence[float]) -> Drawing:
+    """Which channels of a head are turned together, as the paper pairs them and as halves do, before and after sorting.
+
+    Args:
+        head: its four channels.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    if len(head) != 4:
+        raise ValueError(f"a head of four channels can be drawn, not of {len(head)}")
+    numbers, reordered = [f"{one:g}" for one in head], [f"{head[i]:g}" for i in (0, 2, 1, 3)]
+    rows = {
+        "the paper": (numbers, (0, 0, 1, 1)),
+        "halves": (numbers, (0, 1, 0, 1)),
+        "halves, reordered": (reordered, (0, 1, 0, 1)),
+    }
+    said = []
+    for name, (cells, pairs) in rows.items():
+        fast, slow = ([one for one, of in zip(cells, pairs, strict=True) if of == pair] for pair in (0, 1))
+        said.append(f"{name}: the fast pair is {fast[0]} and {fast[1]}, the slow pair {slow[0]} and {slow[1]}")
+    drawing = Drawing("Which channels are turned together", _signed("; ".join(said) + "."))
+    left, side = 150.0, 44.0
+    for number, (name, (cells, pairs)) in enumerate(rows.items()):
+        y = 40.0 * number
+        drawing.text(0, y + 15, name)
+        row = [[_signed(one) for one in cells]]
+        roles = ["kept" if pair else "read" for pair in pairs]
+        drawing.grid(left, y, row, lambda r, c, roles=roles: roles[c], cell=(side, 30))  # type: ignore[misc]
+    drawing.legend(0, 134, {"read": "pair that turns fast", "kept": "pair that turns slowly"})
     return drawing
 
 
