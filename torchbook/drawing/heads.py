@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
+from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part, text_width
 
 _STEP = 48.0  # from one token to the next
 _TOKEN = 34.0  # width of a token's box
@@ -102,7 +102,8 @@ def readers(matrices: Mapping[str, Tensor]) -> Drawing:
     side, x, y, tall = 22.0, 0.0, 0.0, 0.0
     for name, matrix in matrices.items():
         n = len(matrix)
-        if x and x + 170 > WIDTH - 10:
+        wide = max(side * n, 1.1 * text_width(name))  # of bold type
+        if x and x + wide > WIDTH - 6:
             x, y, tall = 0.0, y + tall + 28, 0.0
         drawing.text(x, y, name, bold=True)
         can = [[bool(one) for one in row] for row in matrix.tolist()]
@@ -111,7 +112,7 @@ def readers(matrices: Mapping[str, Tensor]) -> Drawing:
             return "read" if can[r][c] else "absent"
 
         drawing.grid(x, y + 14, [[""] * n] * n, look, cell=(side, side))
-        x, tall = x + 190, max(tall, 14 + side * n)
+        x, tall = x + wide + 18, max(tall, 14 + side * n)
     drawing.legend(0, y + tall + 18, {"read": "output (row) reads input (column)", "absent": "does not"})
     return drawing
 
