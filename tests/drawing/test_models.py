@@ -117,7 +117,7 @@ def test_heads_that_a_phone_does_not_show_are_refused(tokens: int, width: int, h
 
 
 def steps(*vectors: list[float]) -> list[tuple[str, torch.Tensor]]:
-    return [(f"step {number}", torch.tensor(vector)) for number, vector in enumerate(vectors)]
+    return [(f"step {number}", torch.tensor(vector).float()) for number, vector in enumerate(vectors)]
 
 
 def test_a_token_is_followed_through_a_block() -> None:
