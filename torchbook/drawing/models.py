@@ -1,14 +1,14 @@
-"""Drawings of transformers: norms, shared heads, rotary positions, masks, and what LoRA trains."""
+"""Drawings of transformers: attention, heads, masks, blocks, whole models, rotary positions, and what LoRA trains."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from torchbook.drawing.canvas import LINE, WIDTH, Box, Drawing, Point
+from torchbook.drawing.canvas import LINE, WIDTH, Box, Drawing, Part, Point, text_width
 
 _W = 120.0  # of a layer
 _H = 34.0
@@ -19,53 +19,398 @@ def norm_placements() -> Drawing:
     """A transformer block twice: with its norms in the branches (pre-norm), and after the sums (post-norm)."""
     drawing = Drawing(
         "Pre-norm beside post-norm",
-        "In a pre-norm block the stream runs straight from bottom to top; each branch leaves it, passes a norm and "
+        "In a pre-norm block the stream runs straight from top to bottom; each branch leaves it, passes a norm and "
         "then attention or the MLP, and is added to it. In a post-norm block each branch passes attention or the MLP "
         "alone, and a norm stands in the stream itself, after each sum.",
     )
     _block(drawing, 0, "pre-norm", ["norm", "attention"], ["norm", "MLP"], after=False)
-    _block(drawing, 200, "post-norm", ["attention"], ["MLP"], after=True)
-    drawing.legend(0, 5.4 * _STEP + 24, {"kept": "the stream", "read": "a norm"})
+    low = _block(drawing, 194, "post-norm", ["attention"], ["MLP"], after=True)
+    drawing.legend(0, low + 24, {"kept": "the stream", "read": "a norm"})
     return drawing
 
 
-def _block(drawing: Drawing, x: float, name: str, first: Sequence[str], second: Sequence[str], *, after: bool) -> None:
-    """From the top of the picture down, as data flow up: the input is at the bottom."""
-    stream = x + 14
+def _block(drawing: Drawing, x: float, name: str, first: Sequence[str], second: Sequence[str], *, after: bool) -> float:
+    """From the top of the picture down, as the code is read; returns where it ends."""
     drawing.text(x, 0, name, bold=True)
-    end = 5.4 * _STEP
-    bottom = end
-    spots: list[tuple[float, str]] = []
-    for branch in (first, second):
-        leave = bottom - 8
-        at = bottom
-        previous: Box | tuple[float, float] = (stream, leave)
-        for layer in branch:
-            box = drawing.box(x + 44, at - _H - 20, layer, "read" if layer == "norm" else "", w=_W - 10, h=_H)
-            if isinstance(previous, tuple):
-                drawing.arrow(previous, box, via=[(box.bottom[0], leave)])
-            else:
-                drawing.arrow(previous, box)
-            previous = box
-            at -= _STEP
-        top = at - 6
+    stream, y = x + 34, 44.0
+    from_: Point = (stream, 18)
+    for layers in (first, second):
+        previous: Box | Point = (stream, y)
+        at = y - (0 if len(layers) > 1 else -_STEP / 2) + 8
+        for layer in layers:
+            box = drawing.box(x + 68, at, layer, "read" if layer == "norm" else "", w=_W - 10, h=_H)
+            drawing.arrow(previous, box, via=[(box.top[0], y)] if isinstance(previous, tuple) else [])
+            previous, at = box, at + _STEP - 6
+        plus = y + 2 * _STEP + 2
         assert isinstance(previous, Box)
-        drawing.arrow(previous, (stream + 10, top), via=[(previous.top[0], top)])
-        spots.append((top, "+"))
-        bottom = top - 12
+        drawing.arrow(previous, (stream + 10, plus), via=[(previous.bottom[0], plus)])
+        circle = drawing.circle(stream, plus, 10, "+", "kept")
+        drawing.arrow(from_, circle, "kept")
+        from_ = circle.bottom
         if after:
-            spots.append((bottom - 20, "norm"))
-            bottom -= 44
-    low: tuple[float, float] = (stream, end)
-    for y, what in spots:
-        shape = (
-            drawing.circle(stream, y, 10, "+", "kept")
-            if what == "+"
-            else drawing.box(stream - 28, y - 13, what, "read", w=56, h=26)
-        )
-        drawing.arrow(low, (stream, shape.y + shape.h), "kept")
-        low = (stream, shape.y)
-    drawing.arrow(low, (stream, 22), "kept")
+            norm = drawing.box(stream - 28, plus + 24, "norm", "read", w=56, h=26)
+            drawing.arrow(from_, norm, "kept")
+            from_ = norm.bottom
+        y = plus + 62
+    drawing.arrow(from_, (stream, y + 12), "kept")
+    return y + 12
+
+
+def collected(words: Sequence[str], asking: int, query: Tensor, keys: Tensor, values: Tensor) -> Drawing:
+    """What attention does for one token: its query meets each key, the weights follow, and the values are averaged.
+
+    Args:
+        words: the tokens, two to four.
+        asking: which of them asks, from 0.
+        query: (D,), of that token; D is 2 or 3, so that vectors can be written out.
+        keys: (T, D).
+        values: (T, D).
+
+    Raises:
+        ValueError: there are other numbers of tokens, or shapes that do not fit.
+    """
+    if not 2 <= len(words) <= 4 or keys.shape != values.shape or keys.shape != (len(words), len(query)):
+        raise ValueError(f"{len(words)} words, keys of {tuple(keys.shape)} and values of {tuple(values.shape)}")
+    scores = keys @ query / math.sqrt(len(query))
+    weights = scores.softmax(0)
+    result = weights @ values
+    shares = [f"{weight:.2f} from {word}" for word, weight in zip(words, weights.tolist(), strict=True)]
+    drawing = Drawing(
+        f"What {words[asking]} collects",
+        f"The query {_vector(query)} of {words[asking]} meets the key of each token. The weights are "
+        f"{', '.join(shares)}. The weighted mean of the values is {_vector(result)}.",
+    )
+    left, w, high = 62.0, (WIDTH - 6 - 62) / len(words), 70.0
+    ask = drawing.box(left, 0, f"{words[asking]} asks: query {_vector(query)}", "read", w=w * len(words) - 8)
+    for low, name in ((66, "key"), (100, "score"), (124 + high / 2, "weight"), (246, "value"), (308, "output")):
+        drawing.text(left - 8, low, name, "end")
+    out = drawing.box(left, 294, _vector(result), "write", w=w * len(words) - 8)
+    for t, word in enumerate(words):
+        x = left + t * w
+        key = drawing.box(x, 52, f"{_vector(keys[t])}", w=w - 8)
+        drawing.arrow((key.top[0], ask.bottom[1]), key)
+        drawing.text(key.bottom[0], 100, f"{float(scores[t]):.2f}", "middle")
+        weight = float(weights[t])
+        floor = 140 + high
+        tall = max(weight * high, 1.5)
+        drawing.box(x + 14, floor - tall, role="kept", w=w - 36, h=tall)
+        drawing.text(key.bottom[0], floor - tall - 11, f"{weight:.2f}", "middle")
+        drawing.text(key.bottom[0], floor + 10, word, "middle", bold=True)
+        value = drawing.box(x, 232, _vector(values[t]), w=w - 8)
+        drawing.arrow(value, (value.bottom[0], out.y), "kept" if weight > 0.05 else "absent")
+    return drawing
+
+
+def _vector(numbers: Tensor) -> str:
+    """Its numbers in parentheses, with the fewest digits, one behind the point at most."""
+    said = [f"{round(number, 1) + 0:g}".replace("-", "−") for number in numbers.tolist()]
+    return f"({', '.join(said)})"
+
+
+def heads_in_memory(tokens: int, width: int, heads: int) -> Drawing:
+    """The elements of one sequence as they lie in memory, a row a token; below, the same elements head by head.
+
+    Args:
+        tokens: rows, 5 at most.
+        width: channels of a token, 12 at most.
+        heads: a divisor of the width, 2 or 3.
+
+    Raises:
+        ValueError: the heads do not divide the width, or there is more than a phone shows.
+    """
+    if heads not in (2, 3) or width % heads or not 0 < width <= 12 or not 0 < tokens <= 5:
+        raise ValueError(f"{tokens} tokens of {width} channels in {heads} heads cannot be drawn")
+    each, side = width // heads, 22.0
+    wide = (WIDTH - 6 - 28) / width
+    roles = ["read", "kept", ""]
+    drawing = Drawing(
+        f"{width} channels in {heads} heads",
+        f"{tokens} tokens of {width} channels, a row a token. Head 0 is the first {each} channels of every row, and so "
+        f"on. The next head starts {each} elements further, the next token {width}.",
+    )
+    numbers = [[t * width + c for c in range(width)] for t in range(tokens)]
+    drawing.text(0, 0, f"in memory: {width} channels of each token", bold=True)
+    cells = drawing.grid(28, 14, numbers, lambda r, c: roles[c // each], cell=(wide, side))
+    for t, row in enumerate(cells):
+        drawing.text(20, row[0].left[1], f"t{t}", "end")
+    top = 14 + tokens * side + 20
+    drawing.text(0, top, f"after the split: {heads} matrices of {tokens} by {each}", bold=True)
+    narrow = min(wide, (WIDTH - 6 - 28 - 14 * (heads - 1)) / width)
+    for h in range(heads):
+        x = 28 + h * (each * narrow + 14)
+        part = [row[h * each : (h + 1) * each] for row in numbers]
+        drawing.grid(x, top + 14, part, lambda r, c, h=h: roles[h], cell=(narrow, side))  # type: ignore[misc]
+        drawing.text(x + each * narrow / 2, top + 14 + tokens * side + 12, f"head {h}", "middle")
+    for t in range(tokens):
+        drawing.text(20, top + 14 + side * t + side / 2 - 1, f"t{t}", "end")
+    return drawing
+
+
+def by_hand(steps: Sequence[tuple[str, Tensor]]) -> Drawing:
+    """One token on its way through a pre-norm block: the stream on the left, the two branches on the right.
+
+    Args:
+        steps: name and vector (C,), at most 5 channels, seven of them in the order of the code: what comes in, its
+            norm, what attention adds, the sum, its norm, what the MLP adds, the sum.
+
+    Raises:
+        ValueError: other numbers of steps or channels, or a sum that is none.
+    """
+    if len(steps) != 7 or not 1 < len(steps[0][1]) <= 5:
+        raise ValueError("a block is drawn with seven vectors of 2 to 5 channels")
+    for first, second, both in ((0, 2, 3), (3, 5, 6)):
+        if not torch.allclose(steps[first][1] + steps[second][1], steps[both][1], atol=1e-4):
+            raise ValueError(f"{steps[first][0]!r} and {steps[second][0]!r} do not add up to {steps[both][0]!r}")
+    drawing = Drawing(
+        "One token on its way through a block",
+        "; ".join(f"{name}: {', '.join(_short(vector))}" for name, vector in steps) + ".",
+    )
+    side = min(40.0, (WIDTH - 40) / 2 / len(steps[0][1]))
+    wide = side * len(steps[0][1])
+    right = WIDTH - 8 - wide
+    middle, branch = wide / 2 - 1, right + wide / 2 - 1
+
+    def vector(step: int, x: float, y: float, role: str) -> Box:
+        name, numbers = steps[step]
+        drawing.text(x, y - 12, name)
+        cells = drawing.grid(x, y, [_short(numbers)], lambda r, c: role, cell=(side, 28))[0]
+        return Box(x, y, wide - 2, cells[0].h)
+
+    y, stream = 0.0, vector(0, 0, 0, "kept")
+    for number in (1, 4):
+        norm = vector(number, right, y, "read")
+        drawing.arrow(stream, norm)
+        added = vector(number + 1, right, y + 66, "write")
+        drawing.arrow((branch + wide / 2 - side / 2, norm.bottom[1]), (branch + wide / 2 - side / 2, added.y))
+        plus = drawing.circle(middle, added.left[1], 10, "+", "kept")
+        drawing.arrow(stream, plus, "kept")
+        drawing.arrow(added, plus)
+        y += 136
+        total = vector(number + 2, 0, y, "kept")
+        drawing.arrow(plus, total, "kept")
+        stream = total
+    drawing.legend(0, y + 48, {"kept": "the stream", "read": "a normalised copy", "write": "what a branch adds"})
+    return drawing
+
+
+def _short(vector: Tensor) -> list[str]:
+    """Its numbers, with one digit behind the point at most."""
+    return [f"{round(number, 1) + 0:g}".replace("-", "−") for number in vector.tolist()]
+
+
+def reached(moved: Mapping[str, Tensor], edited: tuple[int, int]) -> Drawing:
+    """Which outputs of a batch move when one input is edited, for several modules below each other.
+
+    Args:
+        moved: name of a module to a boolean tensor (sequences, tokens), true where the output moved.
+        edited: sequence and token of the input that was changed.
+
+    Raises:
+        ValueError: no modules, or tables of several shapes, or the edited place is in none of them.
+    """
+    shapes = {tuple(table.shape) for table in moved.values()}
+    if len(shapes) != 1 or any(place >= size for place, size in zip(edited, next(iter(shapes)), strict=True)):
+        raise ValueError(f"tables of the shapes {sorted(shapes)} do not fit a change at {edited}")
+    ((sequences, tokens),) = shapes
+    said = []
+    for name, table in moved.items():
+        places = [f"token {t} of sequence {s}" for s, t in table.nonzero().tolist()]
+        said.append(f"{name}: {', '.join(places) or 'nothing'}")
+    drawing = Drawing(
+        f"What moves when token {edited[1]} of sequence {edited[0]} is edited", "What moves. " + "; ".join(said) + "."
+    )
+    names, w, side = text_width("sequence 0") + 8, 44.0, 26.0
+    for t in range(tokens):
+        drawing.text(names + w * (t + 0.5), 0, f"t{t}", "middle")
+    y = 22.0
+    for name, table in moved.items():
+        drawing.text(0, y, name, bold=True)
+        for s in range(sequences):
+            drawing.text(names - 8, y + 14 + side * (s + 0.5), f"sequence {s}", "end")
+        marks = [["edited" if (s, t) == edited else "" for t in range(tokens)] for s in range(sequences)]
+        rows = [["E" if mark else "" for mark in row] for row in marks]
+        drawing.grid(names, y + 14, rows, lambda r, c, table=table: "write" if table[r, c] else "", cell=(w, side))  # type: ignore[misc]
+        y += 14 + side * sequences + 20
+    drawing.text(0, y, "E: the input that was edited")
+    drawing.legend(0, y + LINE + 4, {"write": "output moved", "": "output unmoved"})
+    return drawing
+
+
+def masks(allowed: Mapping[str, Tensor], queries: Sequence[str], keys: Sequence[str]) -> Drawing:
+    """Two masks beside each other: which keys each query may read.
+
+    Args:
+        allowed: two names, each with a boolean tensor (queries, keys), true where the query may read the key.
+        queries: names of the rows.
+        keys: names of the columns.
+
+    Raises:
+        ValueError: there are not two masks, or one does not fit the names.
+    """
+    size = (len(queries), len(keys))
+    if len(allowed) != 2 or any(mask.shape != size for mask in allowed.values()):
+        raise ValueError(f"two masks of {size[0]} queries and {size[1]} keys are drawn")
+    said = []
+    for name, mask in allowed.items():
+        rows = [
+            f"{query} reads {', '.join(key for key, can in zip(keys, row, strict=True) if can) or 'nothing'}"
+            for query, row in zip(queries, mask.tolist(), strict=True)
+        ]
+        said.append(f"{name}: {'; '.join(rows)}")
+    drawing = Drawing(" beside ".join(allowed), ". ".join(said) + ".")
+    left = max(text_width(query) for query in queries) + 10
+    side = min(30.0, ((WIDTH - 6 - 16) / 2 - left) / len(keys))
+    for number, (name, mask) in enumerate(allowed.items()):
+        x = number * (WIDTH - 6 + 16) / 2
+        drawing.text(x, 0, name, bold=True)
+        for c, key in enumerate(keys):
+            drawing.text(x + left + side * (c + 0.5) - 1, 24, key, "middle")
+        for r, query in enumerate(queries):
+            drawing.text(x + left - 8, 37 + side * (r + 0.5), query, "end")
+        blank = [[""] * len(keys)] * len(queries)
+        drawing.grid(x + left, 38, blank, lambda r, c, m=mask: "read" if m[r, c] else "absent", cell=(side, side))  # type: ignore[misc]
+    drawing.legend(0, 38 + side * len(queries) + 16, {"read": "may be read", "absent": "hidden"})
+    return drawing
+
+
+def from_ids_to_logits(batch: int, tokens: int, width: int, vocabulary: int) -> Drawing:
+    """The parts of a GPT below each other, with the shape of the tensor that leaves each.
+
+    Args:
+        batch: texts.
+        tokens: of a text.
+        width: channels of a token's vector.
+        vocabulary: how many logits a position gets.
+    """
+    stream = (batch, tokens, width)
+    return _way_through(
+        "A GPT, from ids to logits",
+        [
+            ("ids", "", (batch, tokens)),
+            ("token + position embeddings", "read", stream),
+            ("block 1", "kept", stream),
+            ("…", "", ()),
+            ("block L", "kept", stream),
+            ("final norm", "read", stream),
+            ("head", "write", (batch, tokens, vocabulary)),
+        ],
+    )
+
+
+def through_attention(batch: int, tokens: int, width: int, heads: int) -> Drawing:
+    """What a batch passes in the attention of a GPT, with the shape of the tensor that leaves each step.
+
+    Args:
+        batch: texts.
+        tokens: of a text.
+        width: channels of a token's vector.
+        heads: a divisor of the width.
+
+    Raises:
+        ValueError: it is no divisor.
+    """
+    if heads < 1 or width % heads:
+        raise ValueError(f"{heads} heads do not divide {width} channels")
+    stream, split = (batch, tokens, width), (batch, heads, tokens, width // heads)
+    return _way_through(
+        "A batch passes through attention",
+        [
+            ("normalised stream", "read", stream),
+            ("queries, keys, values", "", stream),
+            ("cut into heads", "", split),
+            ("weighted mean in each head", "", split),
+            ("heads side by side", "", stream),
+            ("output, which is added", "write", stream),
+        ],
+    )
+
+
+def _way_through(title: str, parts: Sequence[tuple[str, str, Sequence[int]]]) -> Drawing:
+    """Parts with their roles and shapes; an empty shape is where parts are left out."""
+    shapes = [f"({', '.join(map(str, shape))})" if shape else "" for _, _, shape in parts]
+    said = [f"{name}: {shape}" for (name, _, _), shape in zip(parts, shapes, strict=True) if shape]
+    drawing = Drawing(title, "; ".join(said) + ".")
+    wide = WIDTH - 6 - max(map(text_width, shapes)) - 12
+    boxes = drawing.stack(0, 0, [(name, role) for name, role, _ in parts], w=wide, gap=18, arrows=True)
+    for box, shape in zip(boxes, shapes, strict=True):
+        if shape:
+            drawing.text(wide + 12, box.right[1], shape)
+    return drawing
+
+
+def tied(words: Sequence[str], table: Tensor, token: int, final: Tensor) -> Drawing:
+    """One table used twice: an id picks a row of it at the start, and the last vector meets all its rows at the end.
+
+    Args:
+        words: the vocabulary, at most 6.
+        table: (words, C), at most 3 channels, the embedding.
+        token: id that comes in.
+        final: (C,), the vector that enters the head.
+
+    Raises:
+        ValueError: sizes that do not fit or cannot be drawn.
+    """
+    rows, channels = table.shape
+    if rows != len(words) or not 1 < rows <= 6 or channels > 3 or final.shape != (channels,) or not 0 <= token < rows:
+        raise ValueError(f"a table of {tuple(table.shape)} does not fit {len(words)} words and {tuple(final.shape)}")
+    logits = table @ final
+    said = [f"{word} {number}" for word, number in zip(words, _short(logits), strict=True)]
+    drawing = Drawing(
+        "One table, used twice",
+        f"At the start, the id {token} picks the row of {words[token]}, {_vector(table[token])}. At the end, the "
+        f"vector {_vector(final)} is multiplied with every row, which gives the logits: {', '.join(said)}.",
+    )
+    side, high, left = 38.0, 28.0, 142.0
+    right = left + side * channels
+    drawing.text(left + side * channels / 2, 0, "the table", "middle", bold=True)
+    drawing.text(0, 0, "start", bold=True)
+    drawing.text(right + 36, 0, "end: logits", bold=True)
+    written = [_short(row) for row in table]
+    cells = drawing.grid(left, 16, written, lambda r, c: "read" if r == token else "", cell=(side, high))
+    for r, (word, row) in enumerate(zip(words, cells, strict=True)):
+        drawing.text(left - 8, row[0].left[1], word, "end")
+        box = drawing.box(right + 36, row[0].y, _short(logits)[r], "write", w=52, h=high - 2)
+        drawing.arrow((right, row[0].left[1]), box)
+    ask = drawing.box(0, cells[token][0].y - 2, f"id {token}", w=54, h=high + 2)
+    drawing.arrow(ask, (left - 12 - text_width(words[token]), ask.left[1]))
+    low = 16 + rows * high + 34
+    first = drawing.box(0, low, f"embedding {_vector(table[token])}", "read", w=164)
+    drawing.arrow(ask, (ask.bottom[0], first.y))
+    last = drawing.box(190, low, f"last vector {_vector(final)}", "kept", w=176)
+    drawing.arrow(first, last, "absent")
+    drawing.arrow((right + 62, last.y), (right + 62, cells[-1][0].y + high), "kept")
+    return drawing
+
+
+def parameter_bars(models: Mapping[str, nn.Module], parts: Mapping[str, str]) -> Drawing:
+    """Where the parameters of models are, in percent: a bar for each model, with the parts in the same order.
+
+    Args:
+        models: name to model; it may be on the meta device.
+        parts: name of a part to what the names of its parameters contain, one to three; a parameter belongs to the
+            last part that fits, so the first may be the empty text, for all the others.
+
+    Raises:
+        ValueError: no models, other numbers of parts, or a parameter that belongs to none.
+    """
+    if not models or not 1 <= len(parts) <= 3:
+        raise ValueError("bars need a model, and one to three parts")
+    roles = dict(zip(parts, ("write", "read", "kept"), strict=False))
+    said, rows = [], {}
+    for model, module in models.items():
+        counts = dict.fromkeys(parts, 0)
+        for name, parameter in module.named_parameters():
+            fits = [part for part, word in parts.items() if word in name]
+            if not fits:
+                raise ValueError(f"{name} of {model} belongs to no part")
+            counts[fits[-1]] += parameter.numel()
+        share = {part: 100 * count / sum(counts.values()) for part, count in counts.items()}
+        said.append(f"{model}: {', '.join(f'{part} {one:.0f} %' for part, one in share.items())}")
+        rows[model] = [Part(one, f"{one:.0f} %", roles[part]) for part, one in share.items()]
+    drawing = Drawing("Where the parameters are", "; ".join(said) + ".")
+    drawing.lanes(0, 0, rows, w=WIDTH - 8)
+    drawing.legend(0, 32 * len(rows) + 18, {role: part for part, role in roles.items()})
+    return drawing
 
 
 def head_sharing(queries: int, keys: int) -> Drawing:
