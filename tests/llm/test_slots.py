@@ -9,7 +9,7 @@ import torch
 
 from torchbook.llm import GPT
 from torchbook.llm.ports import Change, large, loaded
-from torchbook.llm.slots import CONFIG, SIZES, Block, Model, build, port, qk_norm, wider_heads, without
+from torchbook.llm.slots import CONFIG, SIZES, Block, Model, build, port, proof, qk_norm, wider_heads, without
 
 IDS = torch.arange(80).view(2, 40)
 CHANGES: Mapping[str, Change] = {"wider": wider_heads, "norm": qk_norm}
@@ -64,3 +64,12 @@ def test_a_forgotten_change_that_has_weights_is_refused() -> None:
     assert isinstance(port(theirs, CHANGES, {}), Model)
     with pytest.raises(RuntimeError, match="query_norm"):
         port(theirs, without(CHANGES, "norm"), {})
+
+
+def test_a_proof_says_which_change_was_forgotten(capsys: pytest.CaptureFixture[str]) -> None:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    proof(large(LlamaForCausalLM(LlamaConfig(**SIZES))), {"none": lambda model: model}, "none", ids=IDS)
+    said = capsys.readouterr().out
+    assert "complete" in said
+    assert "without none" in said

@@ -259,7 +259,7 @@ def window_reach(read: Tensor, names: Sequence[str]) -> Drawing:
         raise ValueError("one name a row, and 20 tokens at most")
     rows = [[bool(one) for one in row] for row in read.tolist()]
     count = read.shape[1]
-    said = [f"{name}: {sum(row)} tokens" for name, row in zip(names, rows, strict=True)]
+    said = [f"{name}: {sum(row)} of {count} tokens" for name, row in zip(names, rows, strict=True)]
     drawing = Drawing("What the last token depends on", "; ".join(said) + ".")
     left = 100.0
     side = (WIDTH - 8 - left) / count

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from torchbook.llm import model as llm
-from torchbook.llm.ports import LLAMA_NAMES, Change, loaded, renamed
+from torchbook.llm.ports import LLAMA_NAMES, Change, compare, loaded, renamed
 
 Slot = Callable[[Tensor], Tensor]
 
@@ -170,6 +170,17 @@ def port(theirs: nn.Module, changes: Mapping[str, Change], names: Mapping[str, s
 def without(changes: Mapping[str, Change], name: str) -> dict[str, Change]:
     """All the changes but one."""
     return {one: change for one, change in changes.items() if one != name}
+
+
+def proof(
+    theirs: nn.Module, changes: Mapping[str, Change], *forget: str, ids: Tensor, names: Mapping[str, str] = LLAMA_NAMES
+) -> None:
+    """Print how far ports of a model are from it on `ids` (B, T): with all changes, and without each one of `forget`.
+
+    Raises:
+        AssertionError: with all changes, the logits are not those of the model up to rounding.
+    """
+    compare(theirs, lambda some: port(theirs, some, names), changes, forget, ids)
 
 
 def wider_heads(model: Model, D: int = 16) -> None:  # noqa: N803
