@@ -101,7 +101,12 @@ def slot_map(filled: Mapping[str, str]) -> Drawing:
     drawing.line([(6, top), (0, top), (0, low), (6, low)])
     drawing.text(right, low + 1, "repeated in each layer")
     meanings = {"kept": "a step of Llama", "write": "a filled slot", "absent": "an empty slot"}
-    drawing.legend(0, y + 14, {role: meanings[role] for role in meanings if role != "write" or filled})
+    there = [
+        "kept",
+        *["write"] * bool(filled),
+        *["absent"] * any(names and slot not in filled for _, slot, names in steps),
+    ]
+    drawing.legend(0, y + 14, {role: meanings[role] for role in there})
     return drawing
 
 
