@@ -221,35 +221,6 @@ def tips(ways: Mapping[str, Tensor]) -> Drawing:
     return drawing
 
 
-def norm_sandwich() -> Drawing:
-    """One branch of a block twice: with a norm before the layer, and with a norm before and one after it."""
-    drawing = Drawing(
-        "One norm in a branch, or two",
-        "In a pre-norm branch the stream passes a norm and then the layer, whose output is added as it is. In a "
-        "sandwich a second norm follows the layer, so what is added to the stream has a size that is learned.",
-    )
-    for x, name, layers in (
-        (0.0, "pre-norm", ["norm", "attention"]),
-        (200.0, "sandwich", ["norm", "attention", "norm"]),
-    ):
-        drawing.text(x, 0, name, bold=True)
-        low, top = 4.6 * _STEP, 26.0
-        stream = x + 14
-        leave, at = low - 8, low
-        previous: Box | tuple[float, float] = (stream, leave)
-        for layer in layers:
-            box = drawing.box(x + 48, at - _H - 20, layer, "read" if layer == "norm" else "", w=110, h=_H)
-            drawing.arrow(previous, box, via=[(box.bottom[0], leave)] if isinstance(previous, tuple) else [])
-            previous, at = box, at - _STEP
-        assert isinstance(previous, Box)
-        plus = drawing.circle(stream, top + 26, 10, "+", "kept")
-        drawing.arrow(previous, (stream + 10, top + 26), via=[(previous.top[0], top + 26)])
-        drawing.arrow((stream, low), (stream, plus.y + plus.h), "kept")
-        drawing.arrow((stream, plus.y), (stream, 14), "kept")
-    drawing.legend(0, 4.6 * _STEP + 22, {"kept": "the stream", "read": "a norm"})
-    return drawing
-
-
 def window_reach(read: Tensor, names: Sequence[str]) -> Drawing:
     """What the last token depends on in each layer, from its output at the top down to the embedding.
 
@@ -342,6 +313,35 @@ def score_blocks(some: Tensor, all_: Tensor) -> Drawing:
     drawing.grid(left, 14, kinds, lambda r, c: roles[kinds[r][c]], cell=(w, 26))
     meanings = {"kept": "computed", "read": "computed, with the mask", "absent": "skipped"}
     drawing.legend(0, 26 * len(kinds) + 32, meanings)
+    return drawing
+
+
+def norm_sandwich() -> Drawing:
+    """One branch of a block twice: with a norm before the layer, and with a norm before and one after it."""
+    drawing = Drawing(
+        "One norm in a branch, or two",
+        "In a pre-norm branch the stream passes a norm and then the layer, whose output is added as it is. In a "
+        "sandwich a second norm follows the layer, so what is added to the stream has a size that is learned.",
+    )
+    for x, name, layers in (
+        (0.0, "pre-norm", ["norm", "attention"]),
+        (200.0, "sandwich", ["norm", "attention", "norm"]),
+    ):
+        drawing.text(x, 0, name, bold=True)
+        low, top = 4.6 * _STEP, 26.0
+        stream = x + 14
+        leave, at = low - 8, low
+        previous: Box | tuple[float, float] = (stream, leave)
+        for layer in layers:
+            box = drawing.box(x + 48, at - _H - 20, layer, "read" if layer == "norm" else "", w=110, h=_H)
+            drawing.arrow(previous, box, via=[(box.bottom[0], leave)] if isinstance(previous, tuple) else [])
+            previous, at = box, at - _STEP
+        assert isinstance(previous, Box)
+        plus = drawing.circle(stream, top + 26, 10, "+", "kept")
+        drawing.arrow(previous, (stream + 10, top + 26), via=[(previous.top[0], top + 26)])
+        drawing.arrow((stream, low), (stream, plus.y + plus.h), "kept")
+        drawing.arrow((stream, plus.y), (stream, 14), "kept")
+    drawing.legend(0, 4.6 * _STEP + 22, {"kept": "the stream", "read": "a norm"})
     return drawing
 
 
