@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +10,19 @@ import torch
 from torch import Tensor, nn
 
 from torchbook.llm import GPT, Config
-from torchbook.llm.ports import DEEPSEEK_NAMES, Change, compare, gap, large, loaded, met, renamed, tiny, traits
+from torchbook.llm.ports import (
+    DEEPSEEK_NAMES,
+    Change,
+    compare,
+    gap,
+    large,
+    loaded,
+    met,
+    renamed,
+    three_tests,
+    tiny,
+    traits,
+)
 
 LLAMA = Config(
     vocab_size=13, context=16, layers=1, heads=2, width=8, norm="rms", mlp="swiglu", positions="rotary", bias=False
@@ -116,6 +128,34 @@ def test_the_gap_is_counted_in_standard_deviations(change: float, expected: floa
             return logits
 
     assert gap(Other(), theirs, ids) == pytest.approx(expected, abs=1e-4)
+
+
+class Tiny(Theirs):
+    """A model that can be made anew from its config."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(large(GPT(config), std=0.1))
+        self.config = config
+
+
+def test_a_right_port_passes_all_three_tests() -> None:
+    found = three_tests(Tiny(LLAMA), lambda theirs: theirs.model, torch.arange(12)[None])
+    assert found == (0.0, 0.0, 0.0)
+
+
+def test_a_mistake_that_needs_a_long_text_is_not_seen_in_a_short_one() -> None:
+    def fit(theirs: Tiny) -> Callable[[Tensor], Tensor]:
+        return lambda ids: theirs.model(ids) + (ids.shape[1] > 8)
+
+    long, short, new = three_tests(Tiny(LLAMA), fit, torch.arange(12)[None]) or (0.0, 1.0, 0.0)
+    assert short == 0 < min(long, new)
+
+
+def test_a_port_that_does_not_load_has_no_gaps() -> None:
+    def fit(theirs: Tiny) -> Callable[[Tensor], Tensor]:
+        raise RuntimeError("size mismatch")
+
+    assert three_tests(Tiny(LLAMA), fit, torch.arange(12)[None]) is None
 
 
 def test_a_llama_differs_in_nothing() -> None:

@@ -141,6 +141,30 @@ def compare(
         print(f"{'without ' + name:<30}{said}")
 
 
+def three_tests(
+    theirs: Any, fit: Callable[[Any], Callable[[Tensor], Tensor]], ids: Tensor, *, short: int = 8, seed: int = 0
+) -> tuple[float, float, float] | None:
+    """How far a port is from a model, in three tests: its own weights on a long text and a short one, and new weights.
+
+    Args:
+        theirs: a model of transformers.
+        fit: makes the port with the weights of such a model.
+        ids: (B, T), the long text.
+        short: how many tokens of it the short text has.
+        seed: of the new weights, which are those that transformers gives a new model.
+
+    Returns:
+        The gaps on the long text, on the short one, and on the long one with new weights; None where loading fails.
+    """
+    torch.manual_seed(seed)
+    new = type(theirs)(theirs.config).eval()
+    try:
+        ours, ours_new = fit(theirs), fit(new)
+    except RuntimeError:  # of load_state_dict
+        return None
+    return gap(ours, theirs, ids), gap(ours, theirs, ids[:, :short]), gap(ours_new, new, ids)
+
+
 def met(config: Any) -> tuple[int, float]:
     """Parameters of a mixture of experts, and those that one token meets; the model is built without weights.
 
