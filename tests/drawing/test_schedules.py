@@ -249,3 +249,15 @@ def test_numbers_lie_on_their_own_line() -> None:
 def test_numbers_beyond_their_line_are_refused(rows: dict[str, tuple[float, float, list[list[float]]]]) -> None:
     with pytest.raises(ValueError, match="between its ends"):
         schedules.number_lines(rows)
+
+
+def test_pairs_of_one_rank_are_compared() -> None:
+    drawing = schedules.compared([2, 1])
+    assert drawing.words == "2 ranks have 2, 1 examples. Of 9 pairs, 5 are on one rank, and 4 are not."
+    assert drawing.svg().count("stroke-dasharray") == 4 + 1
+
+
+@pytest.mark.parametrize("shares", [[], [2, 0], [8, 1]])
+def test_shares_that_cannot_be_compared_are_refused(shares: list[int]) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        schedules.compared(shares)

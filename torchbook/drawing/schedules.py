@@ -530,3 +530,34 @@ def number_lines(rows: Mapping[str, tuple[float, float, Sequence[Sequence[float]
                 drawing.text(x, y + (25 if rank == 0 else 79), f"{n:.3g}".replace("-", "−"), "middle")
     drawing.legend(0, 112.0 * len(rows), {"read": "rank 0", "write": "rank 1"})
     return drawing
+
+
+def compared(shares: Sequence[int]) -> Drawing:
+    """Which pairs of a batch's examples are on one rank, and which are not: a row and a column for each example.
+
+    Args:
+        shares: how many examples each rank has; at most 8 together.
+
+    Raises:
+        ValueError: there are more examples than a phone shows, or a rank has none.
+    """
+    if not shares or min(shares) < 1 or sum(shares) > 8:
+        raise ValueError(f"{sum(shares)} examples: each rank has at least one, and a phone shows 8")
+    owner = [rank for rank, count in enumerate(shares) for _ in range(count)]
+    inside = sum(count**2 for count in shares)
+    drawing = Drawing(
+        "Which pairs of examples are on one rank",
+        f"{len(shares)} ranks have {', '.join(map(str, shares))} examples. Of {len(owner) ** 2} pairs, {inside} are on "
+        f"one rank, and {len(owner) ** 2 - inside} are not.",
+    )
+    left, side = 76.0, 38.0
+    for number, rank in enumerate(owner):
+        drawing.text(left + side * (number + 0.5) - 1, 26, str(number), "middle")
+        drawing.text(left - 10, 36 + side * (number + 0.5) - 1, str(number), "end")
+        if number == 0 or rank != owner[number - 1]:
+            drawing.text(left + side * (number + shares[rank] / 2) - 1, 4, f"rank {rank}", "middle")
+            drawing.text(0, 36 + side * (number + shares[rank] / 2) - 1, f"rank {rank}")
+    empty = [[""] * len(owner)] * len(owner)
+    drawing.grid(left, 36, empty, lambda r, c: "read" if owner[r] == owner[c] else "absent", cell=(side, side))
+    drawing.legend(0, 36 + side * len(owner) + 16, {"read": "compared", "absent": "on different ranks"})
+    return drawing
