@@ -160,3 +160,104 @@ def test_a_bucket_waits_for_the_one_before_it() -> None:
 def test_buckets_without_layers_are_refused(runs: dict[str, list[list[int]]]) -> None:
     with pytest.raises(ValueError, match=r"bucket"):
         schedules.bucketed(runs)
+
+
+def test_a_bucket_is_full_when_it_has_reached_the_limit() -> None:
+    drawing = schedules.filled({"3": 4, "2": 8, "1": 10, "0": 4}, limit=10)
+    assert drawing.words == (
+        "The limit is 10 bytes. after 3: 3, 4 bytes, waits; after 2: 3, 2, 12 bytes, full, sent; "
+        "after 1: 1, 10 bytes, full, sent; after 0: 0, 4 bytes, sent, as it is the last."
+    )
+    bars = [
+        float(w) for w, h in re.findall(r'<rect [^>]*width="([\d.]+)" height="([\d.]+)"', drawing.svg()) if h == "26"
+    ]
+    assert [bar / bars[0] for bar in bars] == pytest.approx([1, 1, 2, 2.5, 1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit"), [({}, 1), ({"0": 0}, 1), ({"0": 1}, 0), (dict.fromkeys("012345678", 1), 1)]
+)
+def test_buckets_that_cannot_be_filled_are_refused(sizes: dict[str, float], limit: float) -> None:
+    with pytest.raises(ValueError, match="1 to 8 gradients"):
+        schedules.filled(sizes, limit)
+
+
+def test_messages_lie_where_they_travel() -> None:
+    ready = [("1", 10.0), ("0", 20.0)]
+    drawing = schedules.messages(
+        ready, {"late": [("1 0", 20, 50)], "early": [("1", 10, 30), ("0", 30, 45)]}, latency=10
+    )
+    assert drawing.words == "late: 1 0 from 20 to 50 ms; early: 1 from 10 to 30 ms, 0 from 30 to 45 ms."
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="26"', drawing.svg())
+    bars = [(float(x), float(width)) for x, width in found]
+    left, scale = bars[0][0], bars[0][1] / 10
+    starts, lengths = [(x - left) / scale for x, _ in bars], [width / scale for _, width in bars]
+    assert starts == pytest.approx([0, 10, 20, 30, 0, 10, 10, 20, 30, 40], abs=0.1)
+    assert lengths == pytest.approx([10, 10, 10, 20, 10, 10, 10, 10, 10, 5], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ready", "ways"), [([], {"one": [("0", 0, 20)]}), ([("0", 1)], {}), ([("0", 1)], {"none": []})]
+)
+def test_no_messages_are_refused(
+    ready: list[tuple[str, float]], ways: dict[str, list[tuple[str, float, float]]]
+) -> None:
+    with pytest.raises(ValueError, match="needs a message"):
+        schedules.messages(ready, ways, latency=10)
+
+
+def test_a_message_takes_more_than_its_latency() -> None:
+    with pytest.raises(ValueError, match="latency, 10"):
+        schedules.messages([("0", 1)], {"one": [("0", 1, 11)]}, latency=10)
+
+
+def test_two_ranks_exchange_their_gradients_and_nothing_else() -> None:
+    states: dict[str, list[list[float]]] = {
+        "weights": [[1], [1]],
+        "own": [[2], [4]],
+        "mean": [[3], [3]],
+        "new": [[0.7], [0.7]],
+    }
+    drawing = schedules.averaged_step(states)
+    assert drawing.words.startswith(
+        "weights: rank 0 has 1, rank 1 has 1; own: rank 0 has 2, rank 1 has 4; mean: rank 0 "
+    )
+    assert drawing.svg().count("<polygon") == 2 + 4 + 2
+    assert [drawing.svg().count(f">{text}<") for text in ("3", "0.7")] == [2, 2]
+
+
+@pytest.mark.parametrize("states", [{}, {key: [[1]] for key in "abcd"}, {key: [[1] * 5] * 2 for key in "abcd"}])
+def test_steps_of_other_ranks_are_refused(states: dict[str, list[list[float]]]) -> None:
+    with pytest.raises(ValueError, match="four states"):
+        schedules.averaged_step(states)
+
+
+def test_ddp_communicates_twice() -> None:
+    svg = schedules.wrapped().svg()
+    assert [svg.count(f">{text}<") for text in ("broadcast", "mean of the gradients", "optimizer")] == [1, 1, 2]
+
+
+def test_numbers_lie_on_their_own_line() -> None:
+    drawing = schedules.number_lines({"a": (0, 4, [[0, 2], [4]]), "b": (-2, 2, [[-2, 0], [2]])})
+    assert drawing.words == "a: rank 0 has 0 and 2, rank 1 has 4; b: rank 0 has -2 and 0, rank 1 has 2."
+    places = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawing.svg())]
+    assert places[:3] == places[3:]
+    assert places[1] - places[0] == places[2] - places[1]
+
+
+@pytest.mark.parametrize("rows", [{}, {"a": (0, 1, [[2], [0]])}, {"a": (0, 1, [[0]])}])
+def test_numbers_beyond_their_line_are_refused(rows: dict[str, tuple[float, float, list[list[float]]]]) -> None:
+    with pytest.raises(ValueError, match="between its ends"):
+        schedules.number_lines(rows)
+
+
+def test_pairs_of_one_rank_are_compared() -> None:
+    drawing = schedules.compared([2, 1])
+    assert drawing.words == "2 ranks have 2, 1 examples. Of 9 pairs, 5 are on one rank, and 4 are not."
+    assert drawing.svg().count("stroke-dasharray") == 4 + 1
+
+
+@pytest.mark.parametrize("shares", [[], [2, 0], [8, 1]])
+def test_shares_that_cannot_be_compared_are_refused(shares: list[int]) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        schedules.compared(shares)

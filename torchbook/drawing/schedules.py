@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from torchbook.drawing.canvas import WIDTH, Box, Drawing, Part
@@ -350,4 +351,213 @@ def bucketed(runs: Mapping[str, Sequence[Sequence[int]]], sending: float = 0.6) 
         drawing.text(0, 86.0 * number, name, bold=True)
         drawing.lanes(0, 86.0 * number + 14, rows, w=WIDTH - 10, longest=longest, gap=4)
     drawing.legend(0, 86.0 * len(lanes) + 2, {"read": "computes a layer's gradient", "write": "sends a bucket"})
+    return drawing
+
+
+def filled(sizes: Mapping[str, float], limit: float, unit: str = " bytes") -> Drawing:
+    """How buckets fill: a bar for each gradient that becomes ready, with all that is in the open bucket by then.
+
+    A bucket that has reached the limit is sent, and the next gradient begins a new one; the last is sent in any case.
+
+    Args:
+        sizes: names, in the order in which their gradients become ready, to bytes.
+        limit: at which a bucket is full, in the same unit.
+        unit: after the limit.
+
+    Raises:
+        ValueError: there are no gradients, more than a phone shows, or a size or the limit is not positive.
+    """
+    if not 1 <= len(sizes) <= 8 or min(*sizes.values(), limit) <= 0:
+        raise ValueError("1 to 8 gradients can be read on a phone, and sizes and limit are positive")
+    rows: dict[str, list[Part]] = {}
+    said, held = [], dict[str, float]()
+    for number, (name, size) in enumerate(sizes.items(), 1):
+        held[name] = size
+        total = sum(held.values())
+        full, over = total >= limit, number == len(sizes)
+        rows[f"after {name}"] = [Part(one, key, "write" if full or over else "read") for key, one in held.items()]
+        end = "full, sent" if full else "sent, as it is the last" if over else "waits"
+        said.append(f"after {name}: {', '.join(held)}, {total:g}{unit}, {end}")
+        held = {} if full else held
+    drawing = Drawing("How buckets fill", f"The limit is {limit:g}{unit}. " + "; ".join(said) + ".")
+    width, tall = WIDTH - 10, 36.0  # of a row with the gap below it
+    longest = max(*(sum(part.length for part in parts) for parts in rows.values()), limit)
+    boxes = drawing.lanes(0, 0, rows, w=width, longest=longest, gap=tall - 26)
+    left = min(box.x for row in boxes.values() for box in row)
+    x, low = left + (width - left) * limit / longest, tall * len(rows)
+    for number in range(len(rows) + 1):  # between the bars, where it crosses no text
+        drawing.line([(x, tall * number - 10), (x, tall * number)])
+    drawing.text(x, low + 10, f"limit: {limit:g}{unit}", "end")
+    drawing.legend(0, low + 38, {"read": "in a bucket, waits", "write": "bucket full, is sent"}, w=width)
+    return drawing
+
+
+def messages(
+    ready: Sequence[tuple[str, float]], ways: Mapping[str, Sequence[tuple[str, float, float]]], latency: float
+) -> Drawing:
+    """When the messages of a backward travel, in several ways to group the gradients, on one time axis.
+
+    Args:
+        ready: each gradient's name and when it is ready, in order; the computing has no pauses.
+        ways: their names, to the messages: what is in one, its start and its end, in milliseconds.
+        latency: how much of each message passes before its bytes begin to arrive.
+
+    Raises:
+        ValueError: there is nothing to draw, or a message is no longer than the latency.
+    """
+    if not ready or not ways or not all(ways.values()):
+        raise ValueError("there have to be gradients, and every way needs a message")
+    if any(end - start <= latency for sent in ways.values() for _, start, end in sent):
+        raise ValueError(f"a message takes more than the latency, {latency:g}")
+    moments = [0.0, *(moment for _, moment in ready)]
+    computed = [Part(b - a, name, "read") for (name, b), a in zip(ready, moments, strict=False)]
+    said = [
+        f"{name}: " + ", ".join(f"{text} from {start:g} to {end:g} ms" for text, start, end in sent)
+        for name, sent in ways.items()
+    ]
+    drawing = Drawing("When the gradients travel", "; ".join(said) + ".")
+    longest = max(end for sent in ways.values() for _, _, end in sent)
+    for number, (name, sent) in enumerate(ways.items()):
+        lane = []
+        for text, start, end in sent:
+            lane += [Part(latency, "", "absent", start), Part(end - start - latency, text, "write")]
+        y = 86.0 * number
+        drawing.text(0, y, f"{name}: {sent[-1][2]:g} ms", bold=True)
+        drawing.lanes(0, y + 14, {"computes": computed, "sends": lane}, w=WIDTH - 10, longest=longest, gap=4)
+    meanings = {"read": "a layer's gradient", "absent": "latency", "write": "bytes of a message"}
+    drawing.legend(0, 86.0 * len(ways) + 2, meanings)
+    return drawing
+
+
+def averaged_step(states: Mapping[str, Sequence[Sequence[float]]]) -> Drawing:
+    """A step of training on two ranks, from the top down: what each has, and where the two are averaged.
+
+    Args:
+        states: four names, to the numbers of each rank: weights, own gradients, their means, new weights.
+
+    Raises:
+        ValueError: there are not four states of two ranks, or more than four numbers.
+    """
+    if len(states) != 4 or any(len(ranks) != 2 or not 1 <= max(map(len, ranks)) <= 4 for ranks in states.values()):
+        raise ValueError("a step has four states, each of two ranks with 1 to 4 numbers")
+    said = [
+        f"{name}: " + ", ".join(f"rank {rank} has {' '.join(f'{n:g}' for n in row)}" for rank, row in enumerate(ranks))
+        for name, ranks in states.items()
+    ]
+    drawing = Drawing("A step on two ranks", "; ".join(said) + ".")
+    left, gap, side = 112.0, 24.0, (34.0, 28.0)
+    wide = side[0] * max(len(row) for ranks in states.values() for row in ranks)
+    columns = [left + wide / 2, left + wide + gap + wide / 2]
+    for rank, x in enumerate(columns):
+        drawing.text(x, 0, f"rank {rank}", "middle", bold=True)
+    for number, ((name, ranks), role) in enumerate(
+        zip(states.items(), ("read", "write", "write", "kept"), strict=True)
+    ):
+        y = 16 + 62.0 * number
+        drawing.text(0, y + 13, name)
+        for row, x in zip(ranks, columns, strict=True):
+            cells = [[f"{n:.3g}" for n in row]]
+            drawing.grid(x - wide / 2, y, cells, lambda r, c, role=role: role, cell=side)  # type: ignore[misc]
+        for x in columns if number else ():
+            for source in columns if number == 2 else (x,):
+                drawing.arrow((source + (x - source) * 0.1, y - 33), (x - (x - source) * 0.1, y - 3), role)
+    return drawing
+
+
+def wrapped() -> Drawing:
+    """What DDP does on two ranks when it wraps a model and in every step, and what is left to the loop."""
+    drawing = Drawing(
+        "What DDP does, and what your loop does",
+        "Once, at the wrapping, DDP copies the weights of rank 0 to rank 1. In every step, each rank computes "
+        "the loss of its own data and its own gradients; during backward, DDP replaces the gradients on both ranks by "
+        "their mean; then each rank's optimizer takes its step, and both have the same weights again.",
+    )
+    left, wide, gap = 88.0, 118.0, 46.0
+    right = left + wide + gap
+    for rank, x in enumerate((left, right)):
+        drawing.text(x + wide / 2, 0, f"rank {rank}", "middle", bold=True)
+
+    def both(y: float, text: str, role: str) -> list[Box]:
+        return [drawing.box(x, y, text, role, w=wide, h=28) for x in (left, right)]
+
+    rows = [both(16, "weights", "write"), both(84, "own data, loss", "read"), both(134, "own gradients", "read")]
+    mean = drawing.box(left, 184, "mean of the gradients", "write", w=2 * wide + gap, h=28)
+    rows.append(both(234, "optimizer", "read"))
+    drawing.arrow(rows[0][0], rows[0][1], "write")
+    drawing.text(left + wide + gap / 2, 54, "broadcast", "middle")
+    for y, text in ((30, "once:"), (98, "each step:")):
+        drawing.text(0, y, text)
+    for above, below in pairwise(rows[:3]):
+        for one, two in zip(above, below, strict=True):
+            drawing.arrow(one, two)
+    for one, two in zip(rows[2], rows[3], strict=True):
+        x = one.bottom[0]
+        drawing.arrow(one.bottom, (x, mean.y))
+        drawing.arrow((x, mean.y + mean.h), two.top)
+    drawing.legend(0, 284, {"write": "DDP communicates", "read": "each rank for itself"})
+    return drawing
+
+
+def number_lines(rows: Mapping[str, tuple[float, float, Sequence[Sequence[float]]]]) -> Drawing:
+    """Numbers of two ranks on some number lines: those of rank 0 above the line, those of rank 1 below it.
+
+    Args:
+        rows: names of the lines, to their left end, their right end and the numbers of each rank.
+
+    Raises:
+        ValueError: there is no line, not two ranks, or a number beyond the ends.
+    """
+    if not rows or any(
+        len(ranks) != 2 or not all(low <= n <= high for rank in ranks for n in rank)
+        for low, high, ranks in rows.values()
+    ):
+        raise ValueError("every line has the numbers of two ranks, between its ends")
+    said = [
+        f"{name}: "
+        + ", ".join(f"rank {rank} has {' and '.join(f'{n:.3g}' for n in row)}" for rank, row in enumerate(r))
+        for name, (_, _, r) in rows.items()
+    ]
+    drawing = Drawing("Numbers of two ranks", "; ".join(said) + ".")
+    wide = WIDTH - 20
+    for number, (name, (low, high, ranks)) in enumerate(rows.items()):
+        y = 112.0 * number
+        drawing.text(0, y, name, bold=True)
+        drawing.line([(4, y + 52), (wide, y + 52)])
+        for rank, (row, role) in enumerate(zip(ranks, ("read", "write"), strict=True)):
+            for n in row:
+                x = 4 + (wide - 4) * (n - low) / (high - low)
+                drawing.circle(x, y + (43 if rank == 0 else 61), 7, role=role)
+                drawing.text(x, y + (25 if rank == 0 else 79), f"{n:.3g}".replace("-", "−"), "middle")
+    drawing.legend(0, 112.0 * len(rows), {"read": "rank 0", "write": "rank 1"})
+    return drawing
+
+
+def compared(shares: Sequence[int]) -> Drawing:
+    """Which pairs of a batch's examples are on one rank, and which are not: a row and a column for each example.
+
+    Args:
+        shares: how many examples each rank has; at most 8 together.
+
+    Raises:
+        ValueError: there are more examples than a phone shows, or a rank has none.
+    """
+    if not shares or min(shares) < 1 or sum(shares) > 8:
+        raise ValueError(f"{sum(shares)} examples: each rank has at least one, and a phone shows 8")
+    owner = [rank for rank, count in enumerate(shares) for _ in range(count)]
+    inside = sum(count**2 for count in shares)
+    drawing = Drawing(
+        "Which pairs of examples are on one rank",
+        f"{len(shares)} ranks have {', '.join(map(str, shares))} examples. Of {len(owner) ** 2} pairs, {inside} are on "
+        f"one rank, and {len(owner) ** 2 - inside} are not.",
+    )
+    left, side = 76.0, 38.0
+    for number, rank in enumerate(owner):
+        drawing.text(left + side * (number + 0.5) - 1, 26, str(number), "middle")
+        drawing.text(left - 10, 36 + side * (number + 0.5) - 1, str(number), "end")
+        if number == 0 or rank != owner[number - 1]:
+            drawing.text(left + side * (number + shares[rank] / 2) - 1, 4, f"rank {rank}", "middle")
+            drawing.text(0, 36 + side * (number + shares[rank] / 2) - 1, f"rank {rank}")
+    empty = [[""] * len(owner)] * len(owner)
+    drawing.grid(left, 36, empty, lambda r, c: "read" if owner[r] == owner[c] else "absent", cell=(side, side))
+    drawing.legend(0, 36 + side * len(owner) + 16, {"read": "compared", "absent": "on different ranks"})
     return drawing
