@@ -290,7 +290,7 @@ def handed_over(collective: str, before: Numbers, after: Numbers) -> Drawing:
         sent = other if scatters else own
         start, end = _between(tops[rank], sent, 1, 2), _between(ends[1 - rank], sent, 0, -2)
         drawing.arrow(start, end, role)
-    dashed = "has only its own part" if scatters else "out of date"
+    dashed = "the other rank's" if scatters else "out of date"
     drawing.legend(0, 194, {role: of if not scatters else f"{of}, then their means", "absent": dashed})
     return drawing
 
