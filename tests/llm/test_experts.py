@@ -1,11 +1,11 @@
-"""The router of DeepSeek-V3 chooses by score plus bias and weighs by score alone; the training loop learns."""
+"""A mixture adds up what its experts answer; the router of DeepSeek-V3 chooses by score plus bias; the loop learns."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from torchbook.llm.experts import V3Router, learn
+from torchbook.llm.experts import Mixture, SwiGLUExperts, V3Router, learn
 
 SCORES = torch.tensor([[0.9, 0.1, 0.6, 0.5, 0.55, 0.3]])
 
@@ -48,6 +48,28 @@ def test_it_is_the_router_of_transformers() -> None:
     order, other = experts.argsort(-1), chosen.argsort(-1)
     assert torch.equal(experts.gather(1, order), chosen.gather(1, other))
     torch.testing.assert_close(weights.gather(1, order), expected.gather(1, other))
+
+
+def test_a_mixture_adds_the_weighted_answers_of_the_chosen_experts() -> None:
+    experts = SwiGLUExperts(8, inner=12, count=6)
+    mixture = Mixture(V3Router(8, experts=6, k=2, groups=3, kept=2), experts)
+    torch.nn.init.normal_(mixture.router.weight)  # type: ignore[arg-type]
+    x = torch.randn(2, 5, 8)
+    weights, chosen = mixture.router(x.flatten(0, 1))
+    expected = [
+        sum(w * experts.mlp(e, token[None])[0] for w, e in zip(of, which, strict=True))
+        for token, of, which in zip(x.flatten(0, 1), weights, chosen.tolist(), strict=True)
+    ]
+    torch.testing.assert_close(mixture(x), torch.stack(expected).view_as(x))  # type: ignore[arg-type]
+
+
+def test_experts_of_one_are_a_swiglu_mlp() -> None:
+    experts = SwiGLUExperts(8, inner=12, count=1)
+    gate, up = experts.gate_up[0].chunk(2)
+    x = torch.randn(5, 8)
+    one = torch.ones(5, 1)
+    expected = (torch.nn.functional.silu(x @ gate.T) * (x @ up.T)) @ experts.down[0].T
+    torch.testing.assert_close(experts(x, one, one.long() - 1), expected)
 
 
 def doubled(n: int) -> tuple[Tensor, Tensor, str]:
