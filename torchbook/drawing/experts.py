@@ -408,35 +408,7 @@ def turned_away(vectors: Mapping[str, Tensor]) -> Drawing:
     drawing.line([(x0, rows[0] - low - 12), (x0, rows[1] - low + 12)], "absent")
     for (name, (x, y)), role in zip(points.items(), ("read", "write", "kept", "refused"), strict=False):
         drawing.arrow((x0, -low), (x0 + x, y - low), role)
-        drawing.text(x0 + x + (8 if x >= 0 else -8), y - low + (-10 if y <= 0 else 12), name, "middle")
-    return drawing
-
-
-def score_parts(parts: Mapping[str, tuple[int, int]]) -> Drawing:
-    """Of how many products a score is the sum: from channels that no position turns, and from those that one turns.
-
-    Args:
-        parts: names of the ways, to the two numbers.
-
-    Raises:
-        ValueError: there is no way.
-    """
-    if not parts:
-        raise ValueError("a score needs a way to compute it")
-    said = [
-        f"{name}: {plain} products of channels and {turned} of turned ones" for name, (plain, turned) in parts.items()
-    ]
-    drawing = Drawing("The two parts of a score", "; ".join(said) + ".")
-    y, longest = 0.0, max(map(sum, parts.values()))
-    for name, (plain, turned) in parts.items():
-        drawing.text(0, y, f"{name}: {plain} + {turned}", bold=True)
-        x = 0.0
-        for many, role in ((plain, "kept"), (turned, "write")):
-            w = many / longest * (WIDTH - 8)
-            drawing.box(x, y + 14, str(many), role, w=w, h=_H)
-            x += w + 2
-        y += 64
-    drawing.legend(0, y, {"kept": "not turned", "write": "turned by the position"})
+        drawing.text(x0 + x + (8 if x >= 0 else -8), y - low + (-2 if y <= 0 else 14), name)
     return drawing
 
 
