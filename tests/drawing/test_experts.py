@@ -100,6 +100,19 @@ def test_a_token_that_cannot_be_drawn_is_refused(chosen: dict[int, float], count
         experts.one_token(chosen, count, scores=scores)
 
 
+def test_experts_of_a_layer_are_boxes_in_rows() -> None:
+    drawing = experts.expert_boxes([1, 3, 17], 24, row=8)
+    assert drawing.words == "24 experts in 3 rows. The token uses 3 of them: 2 in row 0; 1 in row 2."
+    assert drawing.svg().count("<rect") == 24 + 2  # and two in the legend
+    assert [text for text in texts(drawing) if text.isdigit()] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(("chosen", "count", "row"), [([], 8, 8), ([8], 8, 8), ([0], 66, 33), ([0], 9, 8)])
+def test_boxes_that_cannot_be_drawn_are_refused(chosen: list[int], count: int, row: int) -> None:
+    with pytest.raises(ValueError, match="rows of 32 at most"):
+        experts.expert_boxes(chosen, count, row)
+
+
 def test_hidden_units_that_are_not_computed_are_dashed() -> None:
     drawing = experts.hidden_units({"dense": (2, [0, 1]), "mixture": (8, [5])}, 32)
     assert drawing.words == ("dense: 64 units, of which 64 are computed; mixture: 256 units, of which 32 are computed.")

@@ -67,6 +67,40 @@ def one_token(
     return drawing
 
 
+def expert_boxes(chosen: Sequence[int], count: int, row: int) -> Drawing:
+    """All experts of a layer as small boxes, in rows, and those that one token uses.
+
+    Args:
+        chosen: the numbers of the token's experts.
+        count: number of experts.
+        row: experts of a row, of which the number is written before it.
+
+    Raises:
+        ValueError: an expert that is not there, more than 32 experts in a row, or no whole number of rows.
+    """
+    if not chosen or max(chosen) >= count or not 0 < row <= 32 or count % row:
+        raise ValueError(f"some of {count} experts, in whole rows of 32 at most")
+    drawing = Drawing(
+        "The experts of one layer, and those of one token",
+        f"{count} experts in {count // row} rows. The token uses {len(chosen)} of them: "
+        + "; ".join(
+            f"{sum(e // row == r for e in chosen)} in row {r}"
+            for r in range(count // row)
+            if any(e // row == r for e in chosen)
+        )
+        + ".",
+    )
+    left, tall = 18.0, 18.0
+    side = (WIDTH - 8 - left) / row
+    for r in range(count // row):
+        drawing.text(left - 8, r * tall + tall / 2 - 1, str(r), "end")
+    for e in range(count):
+        at = (left + e % row * side, e // row * tall)
+        drawing.box(*at, role="read" if e in chosen else "", w=side - 2, h=tall - 2)
+    drawing.legend(0, count // row * tall + 14, {"read": "computed for this token", "": "not computed"})
+    return drawing
+
+
 def hidden_units(networks: Mapping[str, tuple[int, Sequence[int]]], size: int) -> Drawing:
     """Which hidden units of some networks are computed for one token, in blocks of units.
 
