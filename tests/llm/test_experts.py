@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchbook.llm.experts import Mixture, SwiGLUExperts, V3Router, learn
+from torchbook.llm.experts import Mixture, SwiGLUExperts, V3Router, learn, v3_router
 
 SCORES = torch.tensor([[0.9, 0.1, 0.6, 0.5, 0.55, 0.3]])
 
@@ -38,8 +38,8 @@ def test_it_is_the_router_of_transformers() -> None:
     from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3TopkRouter
 
     sizes = {"hidden_size": 8, "n_routed_experts": 12, "num_experts_per_tok": 3, "n_group": 4, "topk_group": 2}
-    theirs = DeepseekV3TopkRouter(DeepseekV3Config(**sizes))
-    ours = V3Router(8, experts=12, k=3, groups=4, kept=2)
+    config = DeepseekV3Config(**sizes)
+    theirs, ours = DeepseekV3TopkRouter(config), v3_router(config)
     torch.nn.init.normal_(theirs.weight)
     theirs.e_score_correction_bias.normal_(std=0.3)
     ours.weight, ours.bias = theirs.weight, theirs.e_score_correction_bias

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -90,6 +91,17 @@ class V3Router(nn.Module):
         experts = self.choose(scores)
         weights = scores.gather(1, experts)
         return self.factor * weights / weights.sum(-1, keepdim=True), experts
+
+
+def v3_router(config: Any) -> V3Router:
+    """The router of one layer, with random weights and without biases.
+
+    Args:
+        config: a `DeepseekV3Config` of transformers.
+    """
+    experts, k = config.n_routed_experts, config.num_experts_per_tok
+    factor = config.routed_scaling_factor
+    return V3Router(config.hidden_size, experts, k, groups=config.n_group, kept=config.topk_group, factor=factor)
 
 
 def learn(
