@@ -89,7 +89,7 @@ def test_one_token_shows_scores_and_the_weight_of_the_chosen_expert() -> None:
 
 def test_a_shared_expert_computes_every_token() -> None:
     drawing = experts.one_token({3: 0.6, 15: 0.4}, 16, shared=True)
-    assert "shared" in texts(drawing)
+    assert {"shared", "weights: 0.60, 0.40"} <= set(texts(drawing))
     assert "chooses 2 of 16 experts: expert 3 with weight 0.60 and expert 15 with weight 0.40" in drawing.words
     assert drawing.svg().count("stroke-dasharray") == 14 + 1  # and one in the legend
 

@@ -55,15 +55,19 @@ def one_token(
             if not scores:
                 drawing.arrow((x, router.bottom[1]), box, "read")
             drawing.arrow(box, (x, out.y), "read")
-            turn = sorted(weights).index(e) % 2 * 22 if each < 60 else 11
-            at, anchor = (x - 6, "end") if x > wide - 60 else (x + 6, "start")
-            drawing.text(at, y + 50 + turn, f"× {weights[e]:.2f}" if each >= 60 else f"{weights[e]:.2f}", anchor)
+            if each >= 60:
+                at, anchor = (x - 6, "end") if x > wide - 60 else (x + 6, "start")
+                drawing.text(at, y + 64, f"× {weights[e]:.2f}", anchor)
     if shared:
         always = drawing.box(0, y, "shared", "write", w=66, h=36)
         drawing.arrow((always.top[0], token.bottom[1]), always, "write")
         drawing.arrow(always, (always.bottom[0], out.y), "write")
     meanings = {"read": "computed", "absent": "not computed"} | ({"write": "computed for all"} if shared else {})
-    drawing.legend(0, y + 112 + _H, meanings)
+    low = y + 112 + _H
+    if each < 60:
+        drawing.text(0, low, "weights: " + ", ".join(f"{weights[e]:.2f}" for e in sorted(weights)))
+        low += 24
+    drawing.legend(0, low, meanings)
     return drawing
 
 
