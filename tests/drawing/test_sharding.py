@@ -59,24 +59,6 @@ def test_rows_that_the_matrix_lacks_are_refused(held: list[tuple[int, int]]) -> 
         sharding.cut_rows({"by rows": held}, rows=256)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_each_rank_has_its_columns_and_rows(ranks: int) -> None:
-    svg = sharding.split_mlp(ranks).svg()
-    assert [svg.count(f">{what}{rank}<") for what in "AB" for rank in range(ranks)] == [1] * (2 * ranks)
-    assert svg.count("<polygon") == 4 * ranks
-
-
-def test_more_ranks_than_can_be_read_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 or 3"):
-        sharding.split_mlp(8)
-
-
-def test_f_and_g_take_turns() -> None:
-    drawing = sharding.mirrored_mlp()
-    assert "Forward: f passes on, g sums. Backward, from right to left: g passes on, f sums." in drawing.words
-    assert drawing.svg().count(">all-reduce<") == drawing.svg().count(">passes on<") == 2
-
-
 def test_placements_show_what_each_rank_holds() -> None:
     held = {"Partial(sum)": [[[0, 0], [0, 2]], [[2, 3], [6, 9]]], "Shard(dim=0)": [[[2, 3]], [[6, 11]]]}
     drawing = sharding.placements(held)

@@ -1,11 +1,11 @@
-"""The router of DeepSeek-V3 chooses by score plus bias and weighs by score alone; the training loop learns."""
+"""A mixture adds up what its experts answer; the router of DeepSeek-V3 chooses by score plus bias; the loop learns."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from torchbook.llm.experts import V3Router, learn
+from torchbook.llm.experts import Mixture, SwiGLUExperts, V3Router, learn, v3_router
 
 SCORES = torch.tensor([[0.9, 0.1, 0.6, 0.5, 0.55, 0.3]])
 
@@ -38,8 +38,8 @@ def test_it_is_the_router_of_transformers() -> None:
     from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3TopkRouter
 
     sizes = {"hidden_size": 8, "n_routed_experts": 12, "num_experts_per_tok": 3, "n_group": 4, "topk_group": 2}
-    theirs = DeepseekV3TopkRouter(DeepseekV3Config(**sizes))
-    ours = V3Router(8, experts=12, k=3, groups=4, kept=2)
+    config = DeepseekV3Config(**sizes)
+    theirs, ours = DeepseekV3TopkRouter(config), v3_router(config)
     torch.nn.init.normal_(theirs.weight)
     theirs.e_score_correction_bias.normal_(std=0.3)
     ours.weight, ours.bias = theirs.weight, theirs.e_score_correction_bias
@@ -48,6 +48,28 @@ def test_it_is_the_router_of_transformers() -> None:
     order, other = experts.argsort(-1), chosen.argsort(-1)
     assert torch.equal(experts.gather(1, order), chosen.gather(1, other))
     torch.testing.assert_close(weights.gather(1, order), expected.gather(1, other))
+
+
+def test_a_mixture_adds_the_weighted_answers_of_the_chosen_experts() -> None:
+    experts = SwiGLUExperts(8, inner=12, count=6)
+    mixture = Mixture(V3Router(8, experts=6, k=2, groups=3, kept=2), experts)
+    torch.nn.init.normal_(mixture.router.weight)  # type: ignore[arg-type]
+    x = torch.randn(2, 5, 8)
+    weights, chosen = mixture.router(x.flatten(0, 1))
+    expected = [
+        sum(w * experts.mlp(e, token[None])[0] for w, e in zip(of, which, strict=True))
+        for token, of, which in zip(x.flatten(0, 1), weights, chosen.tolist(), strict=True)
+    ]
+    torch.testing.assert_close(mixture(x), torch.stack(expected).view_as(x))  # type: ignore[arg-type]
+
+
+def test_experts_of_one_are_a_swiglu_mlp() -> None:
+    experts = SwiGLUExperts(8, inner=12, count=1)
+    gate, up = experts.gate_up[0].chunk(2)
+    x = torch.randn(5, 8)
+    one = torch.ones(5, 1)
+    expected = (torch.nn.functional.silu(x @ gate.T) * (x @ up.T)) @ experts.down[0].T
+    torch.testing.assert_close(experts(x, one, one.long() - 1), expected)
 
 
 def doubled(n: int) -> tuple[Tensor, Tensor, str]:

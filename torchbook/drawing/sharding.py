@@ -114,69 +114,6 @@ def cut_rows(ways: Mapping[str, Sequence[tuple[int, int]]], rows: int) -> Drawin
     return drawing
 
 
-def split_mlp(ranks: int = 2) -> Drawing:
-    """`gelu(x A) B` on several ranks: A cut by columns, B by rows, and one all-reduce of the summands.
-
-    Args:
-        ranks: 2 or 3.
-
-    Raises:
-        ValueError: there are fewer or more.
-    """
-    if ranks not in (2, 3):
-        raise ValueError(f"{ranks} ranks: 2 or 3 can be read on a phone")
-    drawing = Drawing(
-        f"An MLP split over {ranks} ranks",
-        "Each rank has all of x, some columns of A and the rows of B that belong to them. It computes its own hidden "
-        "units, applies GELU to them, and multiplies them by its rows of B. The results are summands of the output: "
-        "one all-reduce adds them up.",
-    )
-    ends = []
-    for rank in range(ranks):
-        y = rank * 92.0
-        drawing.text(0, y, f"rank {rank}", bold=True)
-        x = drawing.box(0, y + 18, "x", "read", w=34, h=56)
-        a = drawing.box(62, y + 18, f"A{rank}\ncolumns", "kept", w=76, h=56)
-        gelu = drawing.box(160, y + 30, "GELU", w=54, h=32)
-        b = drawing.box(236, y + 24, f"B{rank}\nrows", "kept", w=62, h=44)
-        for one, two in ((x, a), (a, gelu), (gelu, b)):
-            drawing.arrow(one, two)
-        ends.append(b)
-    middle = (ends[0].right[1] + ends[-1].right[1]) / 2
-    total = drawing.circle(352, middle, 14, "+", "write")
-    for end in ends:
-        up = (end.right[1] > middle) - (end.right[1] < middle)  # from which side an arrow reaches the sum
-        drawing.arrow(end.right, (total.x + 4 * abs(up), middle + 10 * up))
-    drawing.text(WIDTH - 6, 0, "all-reduce", "end")
-    return drawing
-
-
-def mirrored_mlp() -> Drawing:
-    """Where a split MLP needs a sum: behind it in the forward (g), before it in the backward (f)."""
-    drawing = Drawing(
-        "f before a split MLP, g behind it",
-        "The input passes f and goes to both ranks; each has its columns of A, GELU and its rows of B; their results "
-        "meet in g. Forward: f passes on, g sums. Backward, from right to left: g passes on, f sums.",
-    )
-    f, g = drawing.circle(44, 58, 16, "f", "write"), drawing.circle(316, 58, 16, "g", "read")
-    for rank, y in enumerate((18.0, 72.0)):
-        middle = drawing.box(104, y, f"A{rank} → GELU → B{rank}", "kept", w=152, h=28)
-        drawing.text(180, y - 9 if rank == 0 else y + 40, f"rank {rank}", "middle")
-        drawing.arrow((58, 50 if rank == 0 else 66), middle.left)
-        drawing.arrow(middle.right, (302, 50 if rank == 0 else 66))
-    drawing.arrow((4, 58), f)
-    drawing.arrow(g, (366, 58))
-    drawing.text(2, 42, "x")
-    for n, (way, first, second) in enumerate(
-        (("forward →", "passes on", "all-reduce"), ("backward ←", "all-reduce", "passes on"))
-    ):
-        y = 142 + 32.0 * n
-        drawing.text(180, y, way, "middle", bold=True)
-        drawing.box(2, y - 13, first, "write" if first == "all-reduce" else "", w=104, h=26)
-        drawing.box(254, y - 13, second, "read" if second == "all-reduce" else "", w=104, h=26)
-    return drawing
-
-
 def fused_qkv(heads: int = 4) -> Drawing:
     """Which rows of a fused q, k, v matrix two ranks get, cut in halves and cut by heads.
 

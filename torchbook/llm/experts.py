@@ -1,12 +1,60 @@
-"""What the page on experts uses beside its own code: a training loop, and the router of DeepSeek-V3 (2024)."""
+"""Mixtures of experts: the layer that the page on them writes, the router of DeepSeek-V3 (2024), a training loop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
+
+
+class SwiGLUExperts(nn.Module):
+    """Several SwiGLU MLPs, one after another; a grouped product would compute them at once.
+
+    Args:
+        width: channels of a token.
+        inner: hidden units of an expert.
+        count: number of experts.
+    """
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__()
+        self.gate_up = nn.Parameter(torch.randn(count, 2 * inner, width) / width**0.5)
+        self.down = nn.Parameter(torch.randn(count, width, inner) / inner**0.5)
+
+    def mlp(self, e: int, x: Tensor) -> Tensor:
+        """The answer of one expert, from (n, C) to (n, C)."""
+        gate, up = (x @ self.gate_up[e].T).chunk(2, dim=-1)
+        return (F.silu(gate) * up) @ self.down[e].T
+
+    def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        """x (N, C), and for each token its weights and experts, both (N, k), to (N, C)."""
+        out = torch.zeros_like(x)
+        for e in range(len(self.down)):
+            token, slot = (chosen == e).nonzero(as_tuple=True)
+            out.index_add_(0, token, weights[token, slot, None] * self.mlp(e, x[token]))
+        return out
+
+
+class Mixture(nn.Module):
+    """A router and its experts, in the place of an MLP.
+
+    Args:
+        router: gives weights and experts, both (N, k), of tokens (N, C).
+        experts: give the outputs (N, C) of tokens, weights and experts.
+    """
+
+    def __init__(self, router: nn.Module, experts: nn.Module) -> None:
+        super().__init__()
+        self.router, self.experts = router, experts
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, C) to (…, C)."""
+        flat = x.flatten(0, -2)  # a router sees tokens, not sequences
+        out: Tensor = self.experts(flat, *self.router(flat))
+        return out.view_as(x)
 
 
 class V3Router(nn.Module):
@@ -43,6 +91,17 @@ class V3Router(nn.Module):
         experts = self.choose(scores)
         weights = scores.gather(1, experts)
         return self.factor * weights / weights.sum(-1, keepdim=True), experts
+
+
+def v3_router(config: Any) -> V3Router:
+    """The router of one layer, with random weights and without biases.
+
+    Args:
+        config: a `DeepseekV3Config` of transformers.
+    """
+    experts, k = config.n_routed_experts, config.num_experts_per_tok
+    factor = config.routed_scaling_factor
+    return V3Router(config.hidden_size, experts, k, groups=config.n_group, kept=config.topk_group, factor=factor)
 
 
 def learn(
