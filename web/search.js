@@ -6,7 +6,8 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
   // As _WORD and _BETWEEN in search.py.
   const WORD = /(?!\p{N})[\p{L}\p{N}_]+(?:\.(?!\p{N})[\p{L}\p{N}_]+)*|\p{N}+(?!\p{N})[\p{L}_][\p{L}\p{N}_]*/gu;
   const BETWEEN = /[._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
-  const FIELDS = ["title", "text", "around"];
+  const STORED = ["title", "text"]; // as FIELDS in search.py
+  const FIELDS = [...STORED, "around"]; // the last are the titles of the places that a place is in
   const BOOST = { title: 4, text: 1, around: 0.5 };
   const KIND = { section: 1, exercise: 0.9, question: 0.45, hint: 0.8, prediction: 0.5, answer: 0.6, term: 1.3 };
   const EXACT = 2; // the title is what was asked for
@@ -36,7 +37,8 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
       const at = places.length;
       const said = wordsOf(title).flatMap(stemsOf).join(" ");
       const inside = back ? places[at - back] : null;
-      places.push({ page, nth: at - first, anchor, title, said, kind: bookIndex.kinds[kind], inside });
+      places.push({ page, nth: at - first, anchor, title, said, kind: bookIndex.kinds[kind], inside, within: [] });
+      for (let outer = inside; outer; outer = outer.inside) outer.within.push(at);
     }
   }
 
@@ -46,22 +48,43 @@ const bookTexts = {}; // the pages' texts, each of which comes as a script of it
     return Object.fromEntries(steps.map((step) => [(at += step >> 2), (step & 3) + 1]));
   }
 
+  // Of the places that are in one with the word in its title: how often it is in the titles around them.
+  function countsAround(titles) {
+    const sums = {};
+    for (const [at, often] of Object.entries(titles)) {
+      for (const inner of places[at].within) sums[inner] = (sums[inner] ?? 0) + often;
+    }
+    return sums;
+  }
+
   // Word by word, since MiniSearch rests after every thousand of them.
   function* postings() {
     for (const [word, found] of Object.entries(bookIndex.words)) {
-      yield [word, Object.fromEntries(found.flatMap((steps, field) => (steps.length ? [[field, counts(steps)]] : [])))];
+      const stored = found.map(counts);
+      const fields = [...stored, countsAround(stored[0])].map((sums, field) => [field, sums]);
+      yield [word, Object.fromEntries(fields.filter(([, sums]) => Object.keys(sums).length))];
     }
+  }
+
+  // How many words each of a place's fields has.
+  function lengths() {
+    const around = places.map(() => 0);
+    for (const [titles] of Object.values(bookIndex.words)) {
+      for (const at of Object.keys(countsAround(counts(titles)))) around[at]++;
+    }
+    return bookIndex.lengths.map((stored, at) => [...stored, around[at]]);
   }
 
   // What MiniSearch would have written, had it made the index.
   function written() {
-    const fields = FIELDS.map((_, field) => bookIndex.lengths.map((lengths) => lengths[field]));
+    const fieldLengths = lengths();
+    const fields = FIELDS.map((_, field) => fieldLengths.map((one) => one[field]));
     return {
       documentCount: places.length,
       nextId: places.length,
       documentIds: Object.fromEntries(places.map((_, at) => [at, at])),
       fieldIds: Object.fromEntries(FIELDS.map((name, field) => [name, field])),
-      fieldLength: Object.fromEntries(bookIndex.lengths.entries()),
+      fieldLength: Object.fromEntries(fieldLengths.entries()),
       averageFieldLength: fields.map((lengths) => lengths.reduce((a, b) => a + b, 0) / places.length),
       storedFields: {},
       dirtCount: 0,

@@ -122,6 +122,11 @@ def test_a_name_is_found_by_a_part_of_it_too(site: Site, open_page: Open) -> Non
     assert any("CrossEntropyLoss" in title for title in results(page).all_inner_texts())
 
 
+def test_a_section_is_found_by_the_title_of_its_page_too(site: Site, open_page: Open) -> None:
+    page = ask(site, open_page, "prerequisites decorator replace")
+    assert "What does a decorator replace?" in results(page).all_inner_texts()
+
+
 def test_by_keyboard_alone(site: Site, open_page: Open) -> None:
     page = open_page(site.address("book/index.html", "file"))
     page.keyboard.press("/")

@@ -29,8 +29,9 @@ INDEX, TEXTS = "searchindex.js", "_static/search"
 KINDS = ("section", "exercise", "question", "hint", "prediction", "answer", "term")
 # What is folded gives no excerpt: that a hint answers is enough to open it.
 _TOLD = ("section", "exercise", "question", "prediction", "term")
-# What is indexed of a place; the last are the titles of the places that it is in. As FIELDS in search.js.
-FIELDS = ("title", "text", "around")
+# What is indexed of a place. Of the titles of the places that it is in, which are searched too, search.js finds the
+# words by these. As STORED in search.js.
+FIELDS = ("title", "text")
 _OFTEN = 4  # no more counts
 _TITLE = 140  # characters
 
@@ -216,7 +217,7 @@ Counts = tuple[Counter[str], ...]
 
 def counts_of(page: list[Place]) -> list[Counts]:
     """How often each of its words is in each of the `FIELDS` of a place, for the places of a page."""
-    return [tuple(Counter(words(text)) for text in (place.title, place.text, _around(place, page))) for place in page]
+    return [tuple(Counter(words(text)) for text in (place.title, place.text)) for place in page]
 
 
 def _indexed(html: str) -> tuple[list[Place], list[Counts]]:
@@ -256,15 +257,6 @@ def index_of(pages: Mapping[str, list[Place]], counts: Mapping[str, list[Counts]
         "lengths": lengths,
         "words": {word: [_steps(entries) for entries in fields] for word, fields in sorted(postings.items())},
     }
-
-
-def _around(place: Place, page: list[Place]) -> str:
-    """The titles of the places that a place is in."""
-    titles = []
-    while place.inside >= 0:
-        place = page[place.inside]
-        titles.append(place.title)
-    return " ".join(titles)
 
 
 def _steps(entries: Iterable[tuple[int, int]]) -> list[int]:
