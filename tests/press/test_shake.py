@@ -114,6 +114,17 @@ def test_a_comparison_is_named_with_its_line(shaken: Shaken, chapter: Chapter) -
     assert chapter.text.splitlines()[place.line - 1] == "assert b < 100"
 
 
+def test_the_books_baseline_can_be_read(repo: Path) -> None:
+    assert all(entry.why for entry in shake.load(repo))
+
+
+def test_a_baseline_that_is_no_yaml_is_refused_at_its_line(tmp_path: Path) -> None:
+    (tmp_path / shake.FILE).parent.mkdir(parents=True)
+    (tmp_path / shake.FILE).write_text("book/a:\n- assertion: holds(lambda: 1)\n  why: a time\n", encoding="utf-8")
+    with pytest.raises(shake.ShakeError, match=f"^{shake.FILE}:2: mapping values are not allowed here"):
+        shake.load(tmp_path)
+
+
 def test_a_cell_that_fails_unchanged_is_a_problem_unless_it_says_so(shaken: Shaken) -> None:
     assert [place.text for place in shaken.problems] == ["AssertionError: "]
 

@@ -233,7 +233,9 @@ def load(root: Path) -> list[Entry]:
     except FileNotFoundError:
         return []
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-        raise ShakeError(f"{FILE}:1: {error!r}; each page lists entries of `assertion` and `why`") from None
+        mark = getattr(error, "problem_mark", None)
+        line, what = (mark.line + 1, error.problem) if mark else (1, repr(error))
+        raise ShakeError(f"{FILE}:{line}: {what}; each page lists entries of `assertion` and `why`") from None
 
 
 def save(root: Path, entries: Iterable[Entry]) -> None:
