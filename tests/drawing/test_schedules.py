@@ -214,21 +214,25 @@ def test_a_message_takes_more_than_its_latency() -> None:
 def test_two_ranks_exchange_their_gradients_and_nothing_else() -> None:
     states: dict[str, list[list[float]]] = {
         "weights": [[1], [1]],
+        "data": [[2], [4]],
         "own": [[2], [4]],
         "mean": [[3], [3]],
         "new": [[0.7], [0.7]],
     }
     drawing = schedules.averaged_step(states)
     assert drawing.words.startswith(
-        "weights: rank 0 has 1, rank 1 has 1; own: rank 0 has 2, rank 1 has 4; mean: rank 0 "
+        "weights: rank 0 has 1, rank 1 has 1; data: rank 0 has 2, rank 1 has 4; own: rank 0 has 2, rank 1 has 4; "
     )
     assert drawing.svg().count("<polygon") == 2 + 4 + 2
     assert [drawing.svg().count(f">{text}<") for text in ("3", "0.7")] == [2, 2]
 
 
-@pytest.mark.parametrize("states", [{}, {key: [[1]] for key in "abcd"}, {key: [[1] * 5] * 2 for key in "abcd"}])
+@pytest.mark.parametrize(
+    "states",
+    [{}, {key: [[1]] * 2 for key in "abcd"}, {key: [[1]] for key in "abcde"}, {key: [[1] * 5] * 2 for key in "abcde"}],
+)
 def test_steps_of_other_ranks_are_refused(states: dict[str, list[list[float]]]) -> None:
-    with pytest.raises(ValueError, match="four states"):
+    with pytest.raises(ValueError, match="five states"):
         schedules.averaged_step(states)
 
 

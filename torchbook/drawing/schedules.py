@@ -433,13 +433,13 @@ def averaged_step(states: Mapping[str, Sequence[Sequence[float]]]) -> Drawing:
     """A step of training on two ranks, from the top down: what each has, and where the two are averaged.
 
     Args:
-        states: four names, to the numbers of each rank: weights, own gradients, their means, new weights.
+        states: five names, to the numbers of each rank: weights, data, own gradients, their means, new weights.
 
     Raises:
-        ValueError: there are not four states of two ranks, or more than four numbers.
+        ValueError: there are not five states of two ranks, or more than four numbers.
     """
-    if len(states) != 4 or any(len(ranks) != 2 or not 1 <= max(map(len, ranks)) <= 4 for ranks in states.values()):
-        raise ValueError("a step has four states, each of two ranks with 1 to 4 numbers")
+    if len(states) != 5 or any(len(ranks) != 2 or not 1 <= max(map(len, ranks)) <= 4 for ranks in states.values()):
+        raise ValueError("a step has five states, each of two ranks with 1 to 4 numbers")
     said = [
         f"{name}: " + ", ".join(f"rank {rank} has {' '.join(f'{n:g}' for n in row)}" for rank, row in enumerate(ranks))
         for name, ranks in states.items()
@@ -451,15 +451,15 @@ def averaged_step(states: Mapping[str, Sequence[Sequence[float]]]) -> Drawing:
     for rank, x in enumerate(columns):
         drawing.text(x, 0, f"rank {rank}", "middle", bold=True)
     for number, ((name, ranks), role) in enumerate(
-        zip(states.items(), ("read", "write", "write", "kept"), strict=True)
+        zip(states.items(), ("read", "", "write", "write", "kept"), strict=True)
     ):
-        y = 16 + 62.0 * number
+        y = 16 + 62.0 * number - (28 if number else 0)  # weights and data are one group
         drawing.text(0, y + 13, name)
         for row, x in zip(ranks, columns, strict=True):
             cells = [[f"{n:.3g}" for n in row]]
             drawing.grid(x - wide / 2, y, cells, lambda r, c, role=role: role, cell=side)  # type: ignore[misc]
-        for x in columns if number else ():
-            for source in columns if number == 2 else (x,):
+        for x in columns if number > 1 else ():
+            for source in columns if number == 3 else (x,):
                 drawing.arrow((source + (x - source) * 0.1, y - 33), (x - (x - source) * 0.1, y - 3), role)
     return drawing
 
