@@ -68,6 +68,14 @@ def test_placements_show_what_each_rank_holds() -> None:
     assert [drawing.svg().count(f"var({color},") for color in ("--viz-2", "--viz-1")] == [8 + 1, 4 + 1]
 
 
+def test_a_long_name_is_written_above_its_cells() -> None:
+    lefts = []
+    for name in ("Shard(0)", "Shard(0): fully_shard"):
+        svg = sharding.placements({name: [[[1.0]], [[2.0]]]}).svg()
+        lefts.append(min(float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*height="24"', svg)))
+    assert lefts == [112, 0]
+
+
 @pytest.mark.parametrize("held", [{}, {"Cut(0)": [[[1.0]]]}, {"Replicate()": [[[1.0]]] * 4}])
 def test_other_placements_are_refused(held: dict[str, list[list[list[float]]]]) -> None:
     with pytest.raises(ValueError, match="placements are"):

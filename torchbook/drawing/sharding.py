@@ -163,13 +163,15 @@ def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawi
         for name, ranks in held.items()
     ]
     drawing = Drawing("What each rank holds of one matrix", "; ".join(said) + ".")
-    left, side = 112.0, 30.0
+    above = max(map(len, held)) > 13  # letters of a name that fit before the first rank's cells
+    left, side = 0.0 if above else 112.0, 30.0
     wide = max(len(local[0]) for ranks in held.values() for local in ranks) * side + 24
     for rank in range(max(map(len, held.values()))):
         drawing.text(left + rank * wide, 0, f"rank {rank}")
     y = 14.0
     for kind, (name, ranks) in zip(kinds, held.items(), strict=True):
-        drawing.text(0, y + 13, name, mono=True)
+        drawing.text(0, y + (8 if above else 13), name, mono=True)
+        y += 22 * above
         for rank, local in enumerate(ranks):
             cells = [[f"{number:g}" for number in row] for row in local]
             drawing.grid(left + rank * wide, y, cells, lambda r, c, role=roles[kind][0]: role, cell=(side, 26))  # type: ignore[misc]
