@@ -68,6 +68,14 @@ def test_placements_show_what_each_rank_holds() -> None:
     assert [drawing.svg().count(f"var({color},") for color in ("--viz-2", "--viz-1")] == [8 + 1, 4 + 1]
 
 
+def test_a_long_name_is_written_above_its_cells() -> None:
+    lefts = []
+    for name in ("Shard(0)", "Shard(0): fully_shard"):
+        svg = sharding.placements({name: [[[1.0]], [[2.0]]]}).svg()
+        lefts.append(min(float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*height="24"', svg)))
+    assert lefts == [112, 0]
+
+
 @pytest.mark.parametrize("held", [{}, {"Cut(0)": [[[1.0]]]}, {"Replicate()": [[[1.0]]] * 4}])
 def test_other_placements_are_refused(held: dict[str, list[list[list[float]]]]) -> None:
     with pytest.raises(ValueError, match="placements are"):
@@ -89,7 +97,8 @@ def test_a_step_of_zero_is_said_with_its_numbers() -> None:
     assert "rank 0 begins with 2 4 6 8 and ends with 3 5; rank 1 begins with 4 6 0 4" in scattered.words
     gathered = sharding.handed_over("all-gather", [[7, 15, 30, 40], [10, 20, 27, 34]], [[7, 15, 27, 34]] * 2)
     assert [one.svg().count("<polygon") for one in (scattered, gathered)] == [4, 4]
-    assert [one.svg().count("stroke-dasharray") for one in (scattered, gathered)] == [4 + 1, 4 + 1]
+    assert [one.svg().count("stroke-dasharray") for one in (scattered, gathered)] == [4 + 1, 0]
+    assert gathered.svg().count('stroke-opacity="0.55"') == 4 + 1  # out of date, and the legend
 
 
 def test_arrows_cross_to_the_owner() -> None:
@@ -119,6 +128,7 @@ def test_an_update_is_a_subtraction_on_the_own_half() -> None:
     assert drawing.words == (
         "rank 0: w₀ 10 − 3 = 7; rank 0: w₁ 20 − 5 = 15; rank 1: w₂ 30 − 3 = 27; rank 1: w₃ 40 − 6 = 34."
     )
+    assert drawing.svg().count('stroke-opacity="0.55"') == 4 + 1  # out of date, and the legend
     with pytest.raises(ValueError, match="two ranks with 2"):
         sharding.updated_halves([[1] * 4] * 2, [[1] * 4] * 2, [[1] * 4] * 2)
 

@@ -146,7 +146,7 @@ def fused_qkv(heads: int = 4) -> Drawing:
 
 
 def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawing:
-    """What the ranks hold of one matrix under each placement: pieces, copies or summands.
+    """What the ranks hold of one matrix under each placement: pieces, copies or partial sums.
 
     Args:
         held: names such as Shard(0), Replicate() or Partial(), to the local matrix of each rank.
@@ -154,7 +154,7 @@ def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawi
     Raises:
         ValueError: a name begins with none of the three, or there are more ranks than a phone shows.
     """
-    roles = {"Shard": ("read", "pieces"), "Replicate": ("kept", "copies"), "Partial": ("write", "summands")}
+    roles = {"Shard": ("read", "pieces"), "Replicate": ("kept", "copies"), "Partial": ("write", "partial sums")}
     kinds = [next((kind for kind in roles if name.startswith(kind)), "") for name in held]
     if not held or not all(kinds) or max(map(len, held.values())) > 3:
         raise ValueError("placements are Shard, Replicate and Partial, on at most 3 ranks")
@@ -163,13 +163,15 @@ def placements(held: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> Drawi
         for name, ranks in held.items()
     ]
     drawing = Drawing("What each rank holds of one matrix", "; ".join(said) + ".")
-    left, side = 112.0, 30.0
+    above = max(map(len, held)) > 13  # letters of a name that fit before the first rank's cells
+    left, side = 0.0 if above else 112.0, 30.0
     wide = max(len(local[0]) for ranks in held.values() for local in ranks) * side + 24
     for rank in range(max(map(len, held.values()))):
         drawing.text(left + rank * wide, 0, f"rank {rank}")
     y = 14.0
     for kind, (name, ranks) in zip(kinds, held.items(), strict=True):
-        drawing.text(0, y + 13, name, mono=True)
+        drawing.text(0, y + (8 if above else 13), name, mono=True)
+        y += 22 * above
         for rank, local in enumerate(ranks):
             cells = [[f"{number:g}" for number in row] for row in local]
             drawing.grid(left + rank * wide, y, cells, lambda r, c, role=roles[kind][0]: role, cell=(side, 26))  # type: ignore[misc]
@@ -218,7 +220,7 @@ def handed_over(collective: str, before: Numbers, after: Numbers) -> Drawing:
         for position in range(4):
             drawing.text(x + (position + 0.5) * _SIDE - 1, 22, letter + _SUBSCRIPTS[position], "middle")
         every = range(4)
-        tops.append(_cells(drawing, x, 34, dict(enumerate(before[rank])), role, every if scatters else own))
+        tops.append(_cells(drawing, x, 34, dict(enumerate(before[rank])), role, every if scatters else own, rest=""))
         has = dict(zip(own, after[rank], strict=True)) if scatters else dict(enumerate(after[rank]))
         ends.append(_cells(drawing, x, 144, has, role, own if scatters else every))
     for rank in range(2):
@@ -227,8 +229,10 @@ def handed_over(collective: str, before: Numbers, after: Numbers) -> Drawing:
         sent = other if scatters else own
         start, end = _between(tops[rank], sent, 1, 2), _between(ends[1 - rank], sent, 0, -2)
         drawing.arrow(start, end, role)
-    dashed = "the other rank's" if scatters else "out of date"
-    drawing.legend(0, 194, {role: of if not scatters else f"{of}, then their means", "absent": dashed})
+    if scatters:
+        drawing.legend(0, 194, {role: f"{of}, then their means", "absent": "not needed on this rank"})
+    else:
+        drawing.legend(0, 194, {role: of, "": "out of date"})
     return drawing
 
 
@@ -257,14 +261,12 @@ def updated_halves(weights: Numbers, gradients: Numbers, updated: Numbers) -> Dr
         drawing.text(x, 0, f"rank {rank}", bold=True)
         for position in range(4):
             drawing.text(x + (position + 0.5) * _SIDE - 1, 22, "w" + _SUBSCRIPTS[position], "middle")
-        _cells(drawing, x, 34, dict(enumerate(weights[rank])), "read", own)
-        minus = _cells(
-            drawing, x, 66, dict(zip(own, gradients[rank], strict=True)), "write", own, dashed=False, sign="− "
-        )
-        new = _cells(drawing, x, 124, dict(enumerate(updated[rank])), "read", own)
+        _cells(drawing, x, 34, dict(enumerate(weights[rank])), "read", range(4))
+        minus = _cells(drawing, x, 66, dict(zip(own, gradients[rank], strict=True)), "write", own, rest=None, sign="− ")
+        new = _cells(drawing, x, 124, dict(enumerate(updated[rank])), "read", own, rest="")
         for position in own:
             drawing.arrow(minus[position], new[position])
-    drawing.legend(0, 174, {"read": "its own weights", "write": "mean gradients", "absent": "the other rank's"})
+    drawing.legend(0, 174, {"read": "weights", "write": "mean gradients", "": "out of date"})
     return drawing
 
 
@@ -400,7 +402,7 @@ def padded_rows(held: Sequence[int], storage: int) -> Drawing:
     texts = [
         [f"row {s + r}" if r < n else "padding" for s, n in zip(starts, held, strict=True)] for r in range(storage)
     ]
-    drawing.grid(0, 14, texts, lambda r, rank: "read" if r < held[rank] else "absent", cell=(side, 28))
+    drawing.grid(0, 14, texts, lambda r, rank: "read" if r < held[rank] else "", cell=(side, 28))
     return drawing
 
 
@@ -597,15 +599,15 @@ def _cells(
     role: str,
     coloured: Sequence[int],
     *,
-    dashed: bool = True,
+    rest: str | None = "absent",
     sign: str = "",
 ) -> dict[int, Box]:
-    """Four cells in a row, those that are not coloured dashed or left out."""
+    """Four cells in a row; `rest` is the role of those that are not coloured, and None leaves them out."""
     boxes = {}
     for position in range(4):
-        if position in coloured or dashed:
+        look = role if position in coloured else rest
+        if look is not None:
             text = f"{sign}{numbers[position]:g}" if position in numbers else ""
-            look = role if position in coloured else "absent"
             boxes[position] = drawing.box(x + position * _SIDE, y, text, look, w=_SIDE - 2, h=28)
     return boxes
 
