@@ -94,7 +94,8 @@ def test_only_the_chosen_expert_is_reached_by_an_arrow() -> None:
 def test_sources_add_their_centre_and_apply_their_rule() -> None:
     own, swap = torch.tensor([1.0, 2]), torch.tensor([[0.0, 1], [1, 0]])
     drawing = experts.two_sources(
-        own, {"A": (torch.tensor([10.0, 0]), 2 * torch.eye(2), "doubled"), "B": (torch.tensor([0.0, 10]), swap, "swapped")}
+        own,
+        {"A": (torch.tensor([10.0, 0]), 2 * torch.eye(2), "doubled"), "B": (torch.tensor([0.0, 10]), swap, "swapped")},
     )
     said = texts(drawing)
     assert [said.count(one) for one in ("+ (10, 0)", "(11, 2)", "(2, 4)", "(1, 12)", "(2, 1)")] == [1, 1, 1, 1, 1]

@@ -83,7 +83,9 @@ def two_sources(own: Tensor, sources: Mapping[str, tuple[Tensor, Tensor, str]]) 
     if not 0 < len(sources) <= 2 or any(part.shape != (2,) for part in parts):
         raise ValueError("one or two sources, and vectors of two numbers")
     seen = {name: (own + centre, rule @ own) for name, (centre, rule, _) in sources.items()}
-    said = [f"from {name}, the network sees {_vector(x)} and should answer {_vector(y)}" for name, (x, y) in seen.items()]
+    said = [
+        f"from {name}, the network sees {_vector(x)} and should answer {_vector(y)}" for name, (x, y) in seen.items()
+    ]
     drawing = Drawing("One own part, two sources", f"The own part is {_vector(own)}; " + "; ".join(said) + ".")
     wide, w, y = WIDTH - 6, 84.0, _STEP + 30
     above = drawing.box(0, 0, f"own part {_vector(own)}", w=wide, h=_H)
