@@ -22,6 +22,7 @@ def test_tokens_end_where_rms_norm_puts_them() -> None:
     assert f"(3, 4) becomes ({a:.2f}, {b:.2f})" in drawing.words
     assert "(−4, 2) becomes (−1.26, 0.63); (0.5, −0.5) becomes (1.00, −1.00)." in drawing.words
     assert drawing.svg().count("<polygon") == 3 * 2
+    assert {"(0.5, −0.5)", "(1.00, −1.00)", "(0.85, 1.13)"} <= set(texts(drawing))
 
 
 @pytest.mark.parametrize("tokens", [[], [(0.0, 0.0)], [(6.0, 1.0)]])
@@ -35,7 +36,7 @@ def test_a_gate_multiplies_what_it_guards() -> None:
     assert "channel 0: the gate's 2 becomes 1.76 by SiLU, and times 10 this is 17.6" in drawing.words
     said = texts(drawing)
     assert {"1.76", "17.6", "−0.01", "−0.1"} <= set(said)
-    assert [said.count(f"matrix {name}") for name in ("gate", "up", "down")] == [1, 1, 1]
+    assert [said.count(f"{name} (matrix)") for name in ("gate", "up", "down")] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("gate", "up"), [([1.0], [1.0, 2.0]), ([1.0] * 4, [1.0] * 4), ([], [])])

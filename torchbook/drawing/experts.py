@@ -47,13 +47,11 @@ def one_token(
     for e in range(count):
         x = left + e * each + each / 2
         if scores:
-            drawing.arrow((x, router.bottom[1]), (x, y - 26))
-            drawing.text(x, y - 14, f"{scores[e]:.2f}", "middle")
+            drawing.text(x, router.bottom[1] + 12, f"{scores[e]:.2f}", "middle", bold=e in weights)
         name = f"e{e}" if each > 32 else ""
         box = drawing.box(x - each / 2 + 2, y, name, "read" if e in weights else "absent", w=each - 4, h=36)
         if e in weights:
-            if not scores:
-                drawing.arrow((x, router.bottom[1]), box, "read")
+            drawing.arrow((x, router.bottom[1] + (22 if scores else 0)), box, "read")
             drawing.arrow(box, (x, out.y), "read")
             if each >= 60:
                 at, anchor = (x - 6, "end") if x > wide - 60 else (x + 6, "start")
@@ -68,6 +66,40 @@ def one_token(
         drawing.text(0, low, "weights: " + ", ".join(f"{weights[e]:.2f}" for e in sorted(weights)))
         low += 24
     drawing.legend(0, low, meanings)
+    return drawing
+
+
+def two_sources(own: Tensor, sources: Mapping[str, tuple[Tensor, Tensor, str]]) -> Drawing:
+    """What sources make of one random vector: what a network sees of it, and what the network should answer.
+
+    Args:
+        own: (2,), the token's own part.
+        sources: one or two names, to a centre (2,) that is added, a rule (2, 2) and the rule in a word or two.
+
+    Raises:
+        ValueError: no source, more than 2, or vectors of another length.
+    """
+    parts = [own, *(centre for centre, _, _ in sources.values())]
+    if not 0 < len(sources) <= 2 or any(part.shape != (2,) for part in parts):
+        raise ValueError("one or two sources, and vectors of two numbers")
+    seen = {name: (own + centre, rule @ own) for name, (centre, rule, _) in sources.items()}
+    said = [
+        f"from {name}, the network sees {_vector(x)} and should answer {_vector(y)}" for name, (x, y) in seen.items()
+    ]
+    drawing = Drawing("One own part, two sources", f"The own part is {_vector(own)}; " + "; ".join(said) + ".")
+    wide, w, y = WIDTH - 6, 84.0, _STEP + 30
+    above = drawing.box(0, 0, f"own part {_vector(own)}", w=wide, h=_H)
+    for number, (name, (centre, _, word)) in enumerate(sources.items()):
+        left = number * (wide / 2 + 4)
+        for side, (vector, role, text) in enumerate(
+            zip(seen[name], ("read", "write"), (f"+ {_vector(centre)}", word), strict=True)
+        ):
+            box = drawing.box(left + side * (w + 12), y, _vector(vector), role, w=w, h=_H)
+            x = box.x + 14
+            drawing.arrow((x, above.y + _H), (x, y))
+            drawing.text(x + 8, (above.y + _H + y) / 2, text)
+        drawing.brace((left, y + _H + 4), (left + 2 * w + 12, y + _H + 4), name)
+    drawing.legend(0, y + _H + 54, {"read": "x: the network sees it", "write": "y: the right answer"})
     return drawing
 
 

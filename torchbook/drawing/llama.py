@@ -39,14 +39,18 @@ def equal_lengths(tokens: Sequence[Point]) -> Drawing:
     drawing.circle(0, 0, math.sqrt(2) * _UNIT)
     for old, new in zip(tokens, normed, strict=True):
         shrinks = math.hypot(*old) > math.hypot(*new)
-        longer = (old, "read"), (new, "write")
-        for (x, y), role in longer if shrinks else reversed(longer):  # the shorter arrow on top
-            drawing.arrow((0, 0), (x * _UNIT, -y * _UNIT), role)
+        dx, dy = (-3 * one / math.hypot(*old) for one in reversed(old))  # beside each other
+        drawing.arrow((dx, dy), (old[0] * _UNIT + dx, -old[1] * _UNIT + dy), "read")
+        drawing.arrow((0, 0), (new[0] * _UNIT, -new[1] * _UNIT), "write")
         anchor, beside = ("start", 10) if old[0] > 0 else ("end", -10)
-        (x, y), text = (new, _pair(new, 2)) if shrinks else (new, f"{_pair(old)}\n→ {_pair(new, 2)}")
-        drawing.text(x * _UNIT + beside, -y * _UNIT + 4, text, anchor)
+        drawing.text(new[0] * _UNIT + beside, -new[1] * _UNIT + 4, _pair(new, 2), anchor)
         if shrinks:
-            drawing.text(old[0] * _UNIT, -old[1] * _UNIT - 12, _pair(old), "middle")
+            drawing.text(old[0] * _UNIT + dx, -old[1] * _UNIT - 12, _pair(old), "middle")
+        else:  # outside the circle, at the end of a thin line
+            out = math.copysign(math.sqrt(2) * _UNIT + 6, old[0])
+            y = -old[1] * _UNIT * 0.8
+            drawing.line([(old[0] * _UNIT + dx + beside / 2, -old[1] * _UNIT + dy), (out, y)])
+            drawing.text(out + beside / 3, y, _pair(old), anchor)
     drawing.legend(left, 32 - low, {"read": "token", "write": "after RMSNorm"})
     return drawing
 
@@ -77,7 +81,7 @@ def gated(gate: Sequence[float], up: Sequence[float]) -> Drawing:
         (0.0, "gate", [("g", [f"{g:g}" for g in gate]), ("SiLU(g)", [f"{o:.2f}" for o in opened])]),
         (right, "up", [("u", [f"{u:g}" for u in up])]),
     ):
-        above = drawing.box(x, 52, f"matrix {name}", "kept", w=w, h=28)
+        above = drawing.box(x, 52, f"{name} (matrix)", "kept", w=w, h=28)
         drawing.arrow((above.top[0], token.bottom[1]), above)
         for number, (label, numbers) in enumerate(rows):
             y = 122 + 64.0 * number
@@ -94,7 +98,7 @@ def gated(gate: Sequence[float], up: Sequence[float]) -> Drawing:
     cells = [[_signed(f"{p:.1f}") for p in product]]
     drawing.grid(left, y + 34, cells, lambda r, c: "write", cell=(w / len(gate), 28))
     drawing.arrow(times, (middle, y + 33))
-    below = drawing.box(left, y + 88, "matrix down", "kept", w=w, h=28)
+    below = drawing.box(left, y + 88, "down (matrix)", "kept", w=w, h=28)
     drawing.arrow((middle, y + 60), below)
     drawing.legend(0, y + 140, {"kept": "learned matrix", "write": "SiLU(g) · u"})
     return drawing
