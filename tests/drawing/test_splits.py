@@ -18,7 +18,7 @@ def texts(drawing: Drawing) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", drawing.svg())
 
 
-def test_pieces_lie_side_by_side_and_summands_are_summed() -> None:
+def test_pieces_lie_side_by_side_and_partial_sums_are_summed() -> None:
     drawing = splits.cut_product(X, A)
     assert "rank 0 computes (1, 3) and rank 1 (4, 1)" in drawing.words
     assert "rank 0 computes (3, 1, 0, 1) and rank 1 (−2, 2, 4, 0); an all-reduce adds them up to (1, 3, 4, 1)" in (
@@ -40,7 +40,7 @@ def test_columns_then_rows_need_one_sum() -> None:
     out = ((X @ A).relu() @ B).tolist()[0]
     assert f"the sum ({out[0]:g}, {out[1]:g})" in drawing.words
     assert "rank 1 computes the hidden units (4, 1) and from them (4, 7)" in drawing.words
-    assert {"11", "9", "−1"} <= set(texts(drawing))
+    assert {"11", "9", "−1", "partial sum"} <= set(texts(drawing))
 
 
 def test_an_mlp_of_other_shapes_is_refused() -> None:

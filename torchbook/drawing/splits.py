@@ -48,7 +48,7 @@ def cut_product(x: Tensor, a: Tensor) -> Drawing:
         drawing.text(out - 14, y + 61, "=", "middle", bold=True)
     drawing.text(out + columns * w / 2 - 1, 22, "pieces", "middle")
     _matrix(drawing, out, 49, product, [whose])
-    drawing.text(out + columns * w / 2 - 1, 152, "summands", "middle")
+    drawing.text(out + columns * w / 2 - 1, 152, "partial sums", "middle")
     for rank, summand in enumerate(summands):
         _matrix(drawing, out, 166 + rank * h, summand, _ROLES[rank])
     drawing.line([(out, 224), (out + columns * w - 2, 224)])
@@ -82,8 +82,9 @@ def columns_then_rows(x: Tensor, a: Tensor, b: Tensor) -> Drawing:
         f"{'; '.join(said)}. The all-reduce makes the sum {_said(ends[0] + ends[1])}, the output, on both.",
     )
     w, step = _CELL[0], (WIDTH - 8 - 10 * _CELL[0]) / 4 + 2 * _CELL[0]
-    for number, name in enumerate(("x", "A", "hidden", "B", "summand")):
+    for number, name in enumerate(("x", "A", "hidden", "B")):
         drawing.text(number * step + w - 1, 22, name, "middle")
+    drawing.text(4 * step + 2 * w - 2, 22, "partial sum", "end")
     for rank, (one, end) in enumerate(zip(hidden, ends, strict=True)):
         y, role = 76.0 * rank, _ROLES[rank]
         drawing.text(0, y if rank == 0 else y + 22, f"rank {rank}", bold=True)
@@ -157,7 +158,7 @@ def heads_on_ranks() -> Drawing:
         "Attention on two ranks, two heads on each",
         "Both ranks have all of x. Rank 0 has the columns of the projections q, k and v that make heads 0 and 1, "
         "rank 1 those of heads 2 and 3. Each rank computes its own two heads and multiplies them by the rows of the "
-        "output projection that belong to them. The results are summands, which an all-reduce adds up.",
+        "output projection that belong to them. The results are partial sums, which an all-reduce adds up.",
     )
     cell, between, middle = 28.0, 6.0, 20.0
     head = 3 * cell
@@ -191,7 +192,7 @@ def heads_on_ranks() -> Drawing:
     for out in ends:
         side = -1 if out.x < width / 2 else 1
         drawing.arrow((out.bottom[0], out.y + out.h), (total.x + 14 + 15 * side, 288), via=[(out.bottom[0], 288)])
-    drawing.text(width / 2, 316, "one all-reduce of the two summands", "middle")
+    drawing.text(width / 2, 316, "one all-reduce of the two partial sums", "middle")
     return drawing
 
 
