@@ -233,8 +233,9 @@ def load(root: Path) -> list[Entry]:
     except FileNotFoundError:
         return []
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line, what = (mark.line + 1, error.problem) if mark else (1, repr(error))
+        line, what = 1, repr(error)
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+            line, what = error.problem_mark.line + 1, str(error.problem)
         raise ShakeError(f"{FILE}:{line}: {what}; each page lists entries of `assertion` and `why`") from None
 
 
