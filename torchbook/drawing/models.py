@@ -391,7 +391,9 @@ def tied(words: Sequence[str], table: Tensor, token: int, added: Mapping[str, Te
         if number:
             drawing.text(number * 100 - 11, boxes[-1].left[1], "=" if name == "sum" else "+", "middle")
     turn = right + 10
-    drawing.arrow((right - 2, middle), boxes[0], "read", via=[(turn, middle), (turn, low - 22), (boxes[0].top[0], low - 22)])
+    drawing.arrow(
+        (right - 2, middle), boxes[0], "read", via=[(turn, middle), (turn, low - 22), (boxes[0].top[0], low - 22)]
+    )
     drawing.arrow(boxes[-1], (times, bottom), "kept", via=[(boxes[-1].top[0], low - 22), (times, low - 22)])
     return drawing
 
