@@ -171,14 +171,16 @@ def test_attention_refuses_heads_that_do_not_divide_the_width() -> None:
 
 
 def test_a_tied_table_gives_the_logits() -> None:
-    table, last = torch.tensor([[1.0, 0], [2, 1]]), torch.tensor([1.0, 2])
-    drawing = models.tied("ab", table, 1, last)
+    table = torch.tensor([[1.0, 0], [2, 1]])
+    drawing = models.tied("ab", table, 1, {"attention": torch.tensor([1.0, 0]), "MLP": torch.tensor([-2.0, 1])})
+    assert "attention adds (1, 0). MLP adds (\N{MINUS SIGN}2, 1). At the end, the sum (1, 2)" in drawing.words
     assert "the logits: a 1, b 4." in drawing.words
+    assert texts(drawing).count("· (1, 2) =") == 2
 
 
 def test_an_id_outside_the_table_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit 2 words"):
-        models.tied("ab", torch.ones(2, 2), 2, torch.ones(2))
+        models.tied("ab", torch.ones(2, 2), 2, {"attention": torch.ones(2), "MLP": torch.ones(2)})
 
 
 def test_parameters_are_counted_by_name() -> None:

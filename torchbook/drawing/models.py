@@ -82,21 +82,22 @@ def collected(words: Sequence[str], asking: int, query: Tensor, keys: Tensor, va
     )
     left, w, high = 62.0, (WIDTH - 6 - 62) / len(words), 70.0
     ask = drawing.box(left, 0, f"{words[asking]} asks: query {_vector(query)}", "read", w=w * len(words) - 8)
-    for low, name in ((66, "key"), (100, "score"), (124 + high / 2, "weight"), (246, "value"), (308, "output")):
+    for low, name in ((83, "key"), (117, "score"), (141 + high / 2, "weight"), (263, "value"), (325, "output")):
         drawing.text(left - 8, low, name, "end")
-    out = drawing.box(left, 294, _vector(result), "write", w=w * len(words) - 8)
+    out = drawing.box(left, 311, _vector(result), "write", w=w * len(words) - 8)
     for t, word in enumerate(words):
         x = left + t * w
-        key = drawing.box(x, 52, f"{_vector(keys[t])}", w=w - 8)
-        drawing.arrow((key.top[0], ask.bottom[1]), key)
-        drawing.text(key.bottom[0], 100, f"{float(scores[t]):.2f}", "middle")
+        drawing.text(x + w / 2 - 4, 55, word, "middle", bold=True)
+        key = drawing.box(x, 69, _vector(keys[t]), w=w - 8)
+        drawing.arrow((key.top[0], ask.bottom[1]), (key.top[0], 46))
+        drawing.text(key.bottom[0], 117, f"{float(scores[t]):.2f}", "middle")
         weight = float(weights[t])
-        floor = 140 + high
+        floor = 157 + high
         tall = max(weight * high, 1.5)
         drawing.box(x + 14, floor - tall, role="kept", w=w - 36, h=tall)
         drawing.text(key.bottom[0], floor - tall - 11, f"{weight:.2f}", "middle")
         drawing.text(key.bottom[0], floor + 10, word, "middle", bold=True)
-        value = drawing.box(x, 232, _vector(values[t]), w=w - 8)
+        value = drawing.box(x, 249, _vector(values[t]), w=w - 8)
         drawing.arrow(value, (value.bottom[0], out.y), "kept" if weight > 0.05 else "absent")
     return drawing
 
@@ -316,11 +317,11 @@ def through_attention(batch: int, tokens: int, width: int, heads: int) -> Drawin
         "A batch passes through attention",
         [
             ("normalised stream", "read", stream),
-            ("queries, keys, values", "", stream),
-            ("cut into heads", "", split),
-            ("weighted mean in each head", "", split),
+            ("q, k and v, each", "", stream),
+            ("q, k and v in heads, each", "", split),
+            ("weighted means of v", "", split),
             ("heads side by side", "", stream),
-            ("output, which is added", "write", stream),
+            ("output: added to the stream", "write", stream),
         ],
     )
 
@@ -338,47 +339,62 @@ def _way_through(title: str, parts: Sequence[tuple[str, str, Sequence[int]]]) ->
     return drawing
 
 
-def tied(words: Sequence[str], table: Tensor, token: int, final: Tensor) -> Drawing:
+def tied(words: Sequence[str], table: Tensor, token: int, added: Mapping[str, Tensor]) -> Drawing:
     """One table used twice: an id picks a row of it at the start, and the last vector meets all its rows at the end.
 
     Args:
         words: the vocabulary, at most 6.
-        table: (words, C), at most 3 channels, the embedding.
+        table: (words, C), two channels, the embedding.
         token: id that comes in.
-        final: (C,), the vector that enters the head.
+        added: what attention and the MLP add, by name, two vectors (C,); the sum enters the head.
 
     Raises:
         ValueError: sizes that do not fit or cannot be drawn.
     """
     rows, channels = table.shape
-    if rows != len(words) or not 1 < rows <= 6 or channels > 3 or final.shape != (channels,) or not 0 <= token < rows:
-        raise ValueError(f"a table of {tuple(table.shape)} does not fit {len(words)} words and {tuple(final.shape)}")
+    fits = rows == len(words) and 1 < rows <= 6 and channels == 2 and 0 <= token < rows
+    if not fits or [one.shape for one in added.values()] != [(channels,)] * 2:
+        raise ValueError(f"a table of {tuple(table.shape)} does not fit {len(words)} words and id {token}")
+    final = table[token] + sum(added.values())
     logits = table @ final
     said = [f"{word} {number}" for word, number in zip(words, _short(logits), strict=True)]
     drawing = Drawing(
         "One table, used twice",
-        f"At the start, the id {token} picks the row of {words[token]}, {_vector(table[token])}. At the end, the "
-        f"vector {_vector(final)} is multiplied with every row, which gives the logits: {', '.join(said)}.",
+        f"At the start, the id {token} picks the row of {words[token]}, {_vector(table[token])}. "
+        f"{' '.join(f'{name} adds {_vector(one)}.' for name, one in added.items())} At the end, the sum "
+        f"{_vector(final)} is multiplied with every row, which gives the logits: {', '.join(said)}.",
     )
-    side, high, left = 38.0, 28.0, 142.0
-    right = left + side * channels
+    side, high, left = 36.0, 28.0, 112.0
+    right, times, out = left + side * channels, 252.0, 318.0
     drawing.text(left + side * channels / 2, 0, "the table", "middle", bold=True)
     drawing.text(0, 0, "start", bold=True)
-    drawing.text(right + 36, 0, "end: logits", bold=True)
+    drawing.text(WIDTH - 8, 0, "end: logits", "end", bold=True)
     written = [_short(row) for row in table]
     cells = drawing.grid(left, 16, written, lambda r, c: "read" if r == token else "", cell=(side, high))
     for r, (word, row) in enumerate(zip(words, cells, strict=True)):
-        drawing.text(left - 8, row[0].left[1], word, "end")
-        box = drawing.box(right + 36, row[0].y, _short(logits)[r], "write", w=52, h=high - 2)
-        drawing.arrow((right, row[0].left[1]), box)
-    ask = drawing.box(0, cells[token][0].y - 2, f"id {token}", w=54, h=high + 2)
-    drawing.arrow(ask, (left - 12 - text_width(words[token]), ask.left[1]))
-    low = 16 + rows * high + 34
-    first = drawing.box(0, low, f"embedding {_vector(table[token])}", "read", w=164)
-    drawing.arrow(ask, (ask.bottom[0], first.y))
-    last = drawing.box(190, low, f"last vector {_vector(final)}", "kept", w=176)
-    drawing.arrow(first, last, "absent")
-    drawing.arrow((right + 62, last.y), (right + 62, cells[-1][0].y + high), "kept")
+        middle = row[0].left[1]
+        drawing.text(left - 8, middle, word, "end")
+        drawing.text(times, middle, f"· {_vector(final)} =", "middle")
+        drawing.box(out, row[0].y, _short(logits)[r], "write", w=52, h=high - 2)
+    middle = cells[token][0].left[1]
+    ask = drawing.box(0, cells[token][0].y, f"id {token}", w=50, h=high - 2)
+    drawing.arrow(ask, (left - 12 - text_width(words[token]), middle))
+    # The row goes down into the sum, and the sum goes up to the table.
+    bottom = 16 + rows * high
+    low = bottom + 44
+    parts = {"embedding": table[token], **added, "sum": final}
+    boxes = []
+    for number, (name, vector) in enumerate(parts.items()):
+        role = ("read", "", "", "kept")[number]
+        boxes.append(drawing.box(4 + number * 100, low, _vector(vector), role, w=70))
+        drawing.text(boxes[-1].bottom[0], low + 40, name, "middle")
+        if number:
+            drawing.text(number * 100 - 11, boxes[-1].left[1], "=" if name == "sum" else "+", "middle")
+    turn = right + 10
+    drawing.arrow(
+        (right - 2, middle), boxes[0], "read", via=[(turn, middle), (turn, low - 22), (boxes[0].top[0], low - 22)]
+    )
+    drawing.arrow(boxes[-1], (times, bottom), "kept", via=[(boxes[-1].top[0], low - 22), (times, low - 22)])
     return drawing
 
 
