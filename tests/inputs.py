@@ -54,6 +54,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "tests/press/test_glossary.py": (*_PRESS, *_LOCK, "book", "exercises", "tests/press"),
     "tests/press/test_lab.py": (*_PRESS, "book", "_toc.yml", "executed", _SHELF, "tests/press"),
     "tests/press/test_paper.py": (*_PRESS, "book", "_toc.yml", "executed", "_build/html", "exercises", "tests/press"),
+    "tests/press/test_shake.py": (*_PRESS, *_LOCK, _SHELF, "book/claims/unbroken.yml", "tests/press"),
     "tests/press/test_record.py": (*_PRESS, *_LOCK, "exercises", "recordings", "tests/press"),
     "tests/viz": (*_PRESS, "tests/viz"),
     "tests/viz/models/test_symptoms.py": (*_PRESS, "book", "tests/viz"),

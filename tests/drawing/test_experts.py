@@ -91,23 +91,6 @@ def test_only_the_chosen_expert_is_reached_by_an_arrow() -> None:
     assert experts.one_token({1: 0.7}, 3, scores=[0.2, 0.7, 0.1]).svg().count("<polygon") == 3  # to it, from it, above
 
 
-def test_sources_add_their_centre_and_apply_their_rule() -> None:
-    own, swap = torch.tensor([1.0, 2]), torch.tensor([[0.0, 1], [1, 0]])
-    drawing = experts.two_sources(
-        own,
-        {"A": (torch.tensor([10.0, 0]), 2 * torch.eye(2), "doubled"), "B": (torch.tensor([0.0, 10]), swap, "swapped")},
-    )
-    said = texts(drawing)
-    assert [said.count(one) for one in ("+ (10, 0)", "(11, 2)", "(2, 4)", "(1, 12)", "(2, 1)")] == [1, 1, 1, 1, 1]
-    assert drawing.words.endswith("from B, the network sees (1, 12) and should answer (2, 1).")
-
-
-@pytest.mark.parametrize(("own", "count"), [(torch.ones(3), 1), (torch.ones(2), 3), (torch.ones(2), 0)])
-def test_sources_that_cannot_be_drawn_are_refused(own: torch.Tensor, count: int) -> None:
-    with pytest.raises(ValueError, match="one or two sources"):
-        experts.two_sources(own, {str(n): (torch.ones(2), torch.eye(2), "kept") for n in range(count)})
-
-
 def test_a_shared_expert_computes_every_token() -> None:
     drawing = experts.one_token({3: 0.6, 15: 0.4}, 16, shared=True)
     assert {"shared", "weights: 0.60, 0.40"} <= set(texts(drawing))

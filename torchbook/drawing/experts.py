@@ -69,40 +69,6 @@ def one_token(
     return drawing
 
 
-def two_sources(own: Tensor, sources: Mapping[str, tuple[Tensor, Tensor, str]]) -> Drawing:
-    """What sources make of one random vector: what a network sees of it, and what the network should answer.
-
-    Args:
-        own: (2,), the token's own part.
-        sources: one or two names, to a centre (2,) that is added, a rule (2, 2) and the rule in a word or two.
-
-    Raises:
-        ValueError: no source, more than 2, or vectors of another length.
-    """
-    parts = [own, *(centre for centre, _, _ in sources.values())]
-    if not 0 < len(sources) <= 2 or any(part.shape != (2,) for part in parts):
-        raise ValueError("one or two sources, and vectors of two numbers")
-    seen = {name: (own + centre, rule @ own) for name, (centre, rule, _) in sources.items()}
-    said = [
-        f"from {name}, the network sees {_vector(x)} and should answer {_vector(y)}" for name, (x, y) in seen.items()
-    ]
-    drawing = Drawing("One own part, two sources", f"The own part is {_vector(own)}; " + "; ".join(said) + ".")
-    wide, w, y = WIDTH - 6, 84.0, _STEP + 30
-    above = drawing.box(0, 0, f"own part {_vector(own)}", w=wide, h=_H)
-    for number, (name, (centre, _, word)) in enumerate(sources.items()):
-        left = number * (wide / 2 + 4)
-        for side, (vector, role, text) in enumerate(
-            zip(seen[name], ("read", "write"), (f"+ {_vector(centre)}", word), strict=True)
-        ):
-            box = drawing.box(left + side * (w + 12), y, _vector(vector), role, w=w, h=_H)
-            x = box.x + 14
-            drawing.arrow((x, above.y + _H), (x, y))
-            drawing.text(x + 8, (above.y + _H + y) / 2, text)
-        drawing.brace((left, y + _H + 4), (left + 2 * w + 12, y + _H + 4), name)
-    drawing.legend(0, y + _H + 54, {"read": "x: the network sees it", "write": "y: the right answer"})
-    return drawing
-
-
 def expert_boxes(chosen: Sequence[int], count: int, row: int) -> Drawing:
     """All experts of a layer as small boxes, in rows, and those that one token uses.
 
